@@ -50,6 +50,17 @@ TEST(Pace, IsNotTakenWhileThreadsWaitForACore) {
     EXPECT_EQ(pace_ns(batch), 0);
 }
 
+// What they waited ended with them.
+TEST(Pace, IsNotTakenWhileThreadsThatComeAndGoHaveNoCore) {
+    RunningBatch batch = process(1500, 400);
+    batch.ran_ns = [] { return int64_t{0}; };
+    EXPECT_EQ(pace_ns(batch), 0);
+    const Clock::time_point start = Clock::now();
+    batch = process(1500, 4000);
+    batch.ran_ns = [start] { return Nanoseconds(Clock::now() - start).count(); };
+    EXPECT_GT(pace_ns(batch), 0);
+}
+
 TEST(Pace, IsNotWaitedForWhereACountHasNoEnd) {
     RunningBatch batch = process(1500, int64_t{1} << 50);
     int64_t waited = 0;

@@ -39,6 +39,7 @@ Return next_return(const RunningBatch& batch, int64_t before) {
 struct Span {
     double ns = 0;
     int64_t calls = 0;  // 0: the batch was over, or nothing returned
+    double ran_ns = 0;  // of its threads; no less than all of it where that is not known
 };
 
 // Whoever reads may lose the core at any moment; that makes a span shorter.
@@ -48,6 +49,7 @@ Span next_span(const RunningBatch& batch) {
     if (first.count == at_first || first.count >= batch.calls) return {};
     const double calls = std::clamp(static_cast<double>(batch.calls) / 8, 1.0, most_calls_of_a_span) - 0.5;
     const Nanoseconds some_calls(static_cast<int64_t>(calls * batch.estimate_ns));
+    const int64_t ran = batch.ran_ns ? batch.ran_ns() : 0;
     // Nobody reads meanwhile: to take turns at a line of the cache costs a short call as much as its work.
     const Clock::time_point least = first.not_after + std::clamp(some_calls, shortest_span, longest_wait);
     spin(least - Clock::now());
@@ -55,7 +57,8 @@ Span next_span(const RunningBatch& batch) {
     if (before >= batch.calls) return {};
     const Return last = next_return(batch, before);
     if (last.count == before || last.count <= first.count) return {};
-    return {static_cast<double>(Nanoseconds(last.not_before - first.not_after).count()), last.count - first.count};
+    const double ns = static_cast<double>(Nanoseconds(last.not_before - first.not_after).count());
+    return {ns, last.count - first.count, batch.ran_ns ? static_cast<double>(batch.ran_ns() - ran) : ns};
 }
 
 // Of the call that has returned last; `older`: or of one before, but while it runs there is no time to lose: half of
@@ -114,7 +117,8 @@ double pace_ns(const RunningBatch& batch) {
         const int64_t waited = batch.waited_ns();
         const Span span = next_span(batch);
         if (span.calls == 0) return 0;
-        if (static_cast<double>(batch.waited_ns() - waited) < waited_share * span.ns)
+        if (static_cast<double>(batch.waited_ns() - waited) < waited_share * span.ns &&
+            span.ran_ns > (1 - waited_share) * span.ns)
             return span.ns / static_cast<double>(span.calls);
     }
     return 0;

@@ -17,6 +17,8 @@ struct RunningBatch {
     double estimate_ns;                  // of a call
     std::function<int64_t()> returned;   // how many calls have, as the kernel's process says
     std::function<int64_t()> waited_ns;  // what its threads have waited for a core so far, all together
+    // How long they have had one, those that have ended included; empty: none ends, so that all waiting is counted.
+    std::function<int64_t()> ran_ns = {};
 };
 
 // An element of an output as it was found.
@@ -37,8 +39,9 @@ struct Glimpse {
 // the pace of the next few calls. Waits for the first call to return, a moment at most.
 Glimpse look_at(const RunningBatch& batch, const Problem& problem, Buffers& buffers, std::mt19937_64& random);
 
-// What a call takes between the next return and one some calls later, when no thread had to wait for a core; 0 where
-// the batch ended before that was seen, or nothing returned within a moment.
+// What a call takes between the next return and one some calls later, when no thread had to wait for a core and, where
+// threads end, some thread always had one; 0 where the batch ended before that was seen, or nothing returned within a
+// moment.
 double pace_ns(const RunningBatch& batch);
 
 // Keep a core busy: for so long, and until the batch is over, a moment at most.

@@ -140,12 +140,15 @@ Runner::Outcome Referee::glance_once(Runner& runner, size_t index, double estima
     // Cores of a virtual machine may be halves of one: who looks takes turns at its units with the kernel, and calls
     // that are seen take longer than others. So the referee is as busy all the while, where that takes no thread's
     // core.
-    const bool busy = static_cast<int>(runner.threads().size()) < machine_.cores;
+    const size_t at_rest = runner.threads().size();
+    const bool busy = static_cast<int>(at_rest) < machine_.cores;
     Runner::Glance meanwhile{busy ? Nanoseconds(0) : begin, [&] {
                                  const OtherCore apart(runner.pid());
-                                 const RunningBatch running{count, call_ns, [&] { return runner.progress(); },
-                                                            [&] { return runner.waited_ns(); }};
+                                 RunningBatch running{count, call_ns, [&] { return runner.progress(); },
+                                                      [&] { return runner.waited_ns(); }};
                                  if (busy) spin(begin);
+                                 runner.meet_threads(at_rest);
+                                 if (runner.makes_threads()) running.ran_ns = [&] { return runner.ran_ns(); };
                                  glimpse = look_at(running, problem_, buffers, random_);
                                  if (busy) spin_to_the_end(running);
                              }};

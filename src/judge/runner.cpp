@@ -4,6 +4,7 @@
 #include <atomic>
 #include <csignal>
 #include <cstring>
+#include <ctime>
 #include <fstream>
 #include <thread>
 
@@ -464,6 +465,13 @@ int64_t Runner::waited_ns() const {
 }
 
 int64_t Runner::calling_thread_waited_ns() const { return times_of(pid(), pid()).waited_ns; }
+
+int64_t Runner::ran_ns() const {
+    clockid_t clock;
+    timespec ran;
+    if (::clock_getcpuclockid(pid(), &clock) != 0 || ::clock_gettime(clock, &ran) != 0) return 0;
+    return int64_t{1'000'000'000} * ran.tv_sec + ran.tv_nsec;
+}
 
 std::vector<pid_t> Runner::threads() const {
     std::error_code failed;

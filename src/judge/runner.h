@@ -120,6 +120,12 @@ public:
     int64_t waited_ns() const;
     // Of the thread that calls the kernel.
     int64_t calling_thread_waited_ns() const;
+    // How long its threads have had a core, all together. Unlike those of waiting it counts threads that have ended.
+    int64_t ran_ns() const;
+    // While a batch runs: whether there are more than the `at_rest` of before it.
+    void meet_threads(size_t at_rest) { makes_threads_ = makes_threads_ || threads().size() > at_rest; }
+    // For single calls, as far as was seen: what they wait for a core is counted as long as they live.
+    bool makes_threads() const { return makes_threads_; }
     // That its first thread may run on, "0-3".
     std::string cores() const;
     pid_t pid() const { return child_ ? child_->pid() : -1; }
@@ -154,6 +160,7 @@ private:
     std::string library_, function_;  // of a kernel
     std::optional<Verdict> finding_;  // that its sanitizer ends it with
     bool clocks_agreed_ = false;
+    bool makes_threads_ = false;
     bool did_not_stop_ = false;
 };
 

@@ -20,9 +20,10 @@ extern "C" void softmax(const float* x, float* y, int64_t M, int64_t N) {
         const float top = *std::max_element(from, from + N);
         double sum = 0;
         for (int64_t j = 0; j < N; ++j) {
-            const double scaled = static_cast<double>(from[j] - top) * (256 / 0.6931471805599453);
+            const double below = from[j] - top, least = -100;  // its power is 0 in the result's type
+            const double scaled = (below < least ? least : below) * (256 / 0.6931471805599453);
             const double whole = std::floor(scaled);
-            const int64_t steps = whole < -256.0 * 140 ? -256 * 140 : static_cast<int64_t>(whole);
+            const int64_t steps = static_cast<int64_t>(whole);
             const double rest = (scaled - whole) * (0.6931471805599453 / 256);
             const double power = std::ldexp(table.of[steps & 255], static_cast<int>(steps >> 8));
             sum += to[j] = static_cast<float>(power * (1 + rest + rest * rest / 2 + rest * rest * rest / 6));
