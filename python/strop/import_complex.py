@@ -11,6 +11,7 @@ import numpy as np
 import torch
 
 from strop import trace_complex as pairs
+from strop import trace_fourier as fourier
 from strop import trace_layout as layout
 from strop.import_values import OPERATIONS, as_dtype, as_tensor, numpy_dtype
 from strop.trace_array import Traced
@@ -26,7 +27,7 @@ MOVES = set(
     "expand_as broadcast_to squeeze cat concatenate stack flip repeat repeat_interleave roll slice select narrow split "
     "split_with_sizes unbind chunk index index_select gather pad constant_pad_nd sum mean cumsum diagonal unfold "
     "as_strided tril triu slice_copy select_copy unsqueeze_copy permute_copy expand_copy select_scatter "
-    "slice_scatter".split()
+    "slice_scatter copy index_put _unsafe_index_put".split()
 )
 
 
@@ -95,11 +96,30 @@ def _same(out, z, *_, **__):
     return z
 
 
+def _filled(name, out, arguments, value):
+    """`arguments`: of the operation called `name`, without the value."""
+    fill = complex(value)
+    like = name in ("full_like", "zeros_like", "ones_like", "new_full", "new_zeros", "new_ones")
+    shape = arguments[1] if name.startswith("new_") else arguments[0].shape if like else arguments[0]
+    return Complex(*(OPERATIONS["full"](out, shape, part) for part in (fill.real, fill.imag)))
+
+
+for _name in ("zeros", "zeros_like", "new_zeros", "empty", "empty_like", "new_empty"):
+    COMPLEX[_name] = lambda out, *arguments, name=_name, **_: _filled(name.replace("empty", "zeros"), out, arguments, 0)
+for _name in ("ones", "ones_like", "new_ones"):
+    COMPLEX[_name] = lambda out, *arguments, name=_name, **_: _filled(name, out, arguments, 1)
+for _name in ("full", "full_like", "new_full"):
+    COMPLEX[_name] = lambda out, *arguments, name=_name, **_: _filled(name, out, arguments[:-1], arguments[-1])
+
+
 # ---- arithmetic --------------------------------------------------------------------------------------------
 
 COMPLEX |= {"neg": _of(pairs.negative), "mul": _of(pairs.multiply), "exp": _of(pairs.exponential)}
 COMPLEX |= {"abs": _of(pairs.absolute), "angle": _of(pairs.angle), "log": _of(pairs.logarithm)}
-COMPLEX |= {"square": _of(pairs.square), "reciprocal": _of(pairs.reciprocal)}
+COMPLEX |= {"square": _of(pairs.square), "reciprocal": _of(pairs.reciprocal), "sqrt": _of(pairs.root)}
+COMPLEX |= {"sin": _of(pairs.sine), "cos": _of(pairs.cosine), "sinh": _of(pairs.hyperbolic_sine)}
+COMPLEX |= {"cosh": _of(pairs.hyperbolic_cosine), "tanh": _of(pairs.hyperbolic_tangent)}
+COMPLEX |= {"sgn": _of(pairs.sign), "sign": _of(pairs.sign)}
 COMPLEX |= {"pow": lambda out, z, exponent: typed(pairs.power(narrowed(z, out), exponent), out)}
 COMPLEX |= {"where": lambda out, condition, a, b: typed(pairs.where(condition, narrowed(a, out), narrowed(b, out)), out)}
 COMPLEX |= {"eq": lambda out, a, b: pairs.equal(a, b)}
@@ -116,8 +136,22 @@ COMPLEX |= {"add": _sum_of(pairs.add), "sub": _sum_of(pairs.subtract)}
 COMPLEX["rsub"] = lambda out, a, b, alpha=1: COMPLEX["sub"](out, b, a, alpha)
 COMPLEX["div"] = COMPLEX["true_divide"] = lambda out, a, b, rounding_mode=None: _of(pairs.divide)(out, a, b)
 
-for _name in ("mm", "bmm", "matmul", "mv", "dot"):
+for _name in ("mm", "bmm", "matmul", "mv", "dot", "outer"):
     COMPLEX[_name] = lambda out, a, b, name=_name: pairs.product(lambda x, y: OPERATIONS[name](out, x, y), a, b)
+COMPLEX["vdot"] = lambda out, a, b: COMPLEX["dot"](out, pairs.conjugate(a), b)
+
+
+@of_complex("linear")
+def _linear(out, x, weights, bias=None):
+    result = COMPLEX["matmul"](out, x, pairs.transposed(weights, (1, 0)))
+    return result if bias is None else COMPLEX["add"](out, result, bias)
+
+
+@of_complex("linalg_vector_norm", "norm")
+def _norm(out, z, order=2, *arguments, **options):
+    return OPERATIONS["linalg_vector_norm"](out, pairs.absolute(z), order, *arguments, **options)
+
+
 COMPLEX["einsum"] = lambda out, equation, operands, **_: pairs.einsum(equation, *operands)
 
 
@@ -126,16 +160,16 @@ COMPLEX["einsum"] = lambda out, equation, operands, **_: pairs.einsum(equation, 
 
 @of_complex("_fft_c2c")
 def _fft_c2c(out, z, axes, normalization, forward):
-    return pairs.scaled(pairs.transform(z, axes, forward), z.shape, axes, normalization)
+    return fourier.scaled(fourier.transform(z, axes, forward), z.shape, axes, normalization)
 
 
 @of_complex("_fft_r2c")
 def _fft_r2c(out, x, axes, normalization, onesided):
     x = as_dtype(x, out)
-    return pairs.scaled(pairs.transform_of_real(x, axes, onesided), x.shape, axes, normalization)
+    return fourier.scaled(fourier.transform_of_real(x, axes, onesided), x.shape, axes, normalization)
 
 
 @of_complex("_fft_c2r")
 def _fft_c2r(out, z, axes, normalization, extent):
-    result = pairs.real_transform(z, axes, extent)
-    return pairs.scaled(result, result.shape, axes, normalization)
+    result = fourier.real_transform(z, axes, extent)
+    return fourier.scaled(result, result.shape, axes, normalization)

@@ -1,4 +1,4 @@
-"""Complex arrays as pairs of traced arrays, and Fourier transforms as products with their matrices.
+"""Complex arrays as pairs of traced arrays; Fourier transforms of them are in trace_fourier.
 
 The graph has real numbers only: neither inputs nor outputs are complex, what is computed between them may be. The
 arithmetic here is PyTorch's too (import_complex); the table is of NumPy's functions.
@@ -6,57 +6,86 @@ arithmetic here is PyTorch's too (import_complex); the table is of NumPy's funct
 
 from __future__ import annotations
 
-import math
-from functools import partial
+import weakref
 
 import numpy as np
 
 from strop import trace_angles as angles
 from strop import trace_layout as layout
-from strop.trace_array import Traced, astype, axis_of, lift, pointwise, result_type, transpose
+from strop.trace_array import GRAPH, Traced, astype, full, lift, pointwise, result_type, transpose
 from strop.trace_calls import HANDLERS, METHODS
-from strop.trace_creation import broadcast_arrays
-from strop.trace_dims import Untraceable, looks_negative, same
+from strop.trace_creation import broadcast_arrays, shape_where_taken
+from strop.trace_dims import Untraceable
 from strop.trace_operators import BINARY, Operators
 
 COMPLEX: dict = {}  # by NumPy's names, where an operand or the result is complex
 
 
+CHANGED = "complex numbers are changed in place through a view"
+UNKNOWN = object()  # a view that somebody may still have
+
+
 class Complex(Operators):
-    """Its parts are never changed through others: who has a view of it, or of a part, keeps it from being changed."""
+    """Slices and parts can change it, and it them; of other views (a transpose) whoever is alive keeps the rest from
+    being changed."""
 
-    def __init__(self, re: Traced, im: Traced):
+    def __init__(self, re: Traced, im: Traced, base: Complex | None = None, key=None):
         self._re, self._im = re, im
-        self.is_shared = False  # has views, or is one
-        self._given: list[tuple[Traced, int]] = []  # parts that somebody may write into, and their version then
+        self._base, self._key = base, key  # a slice of another, whose parts it shows
+        self._owns = False  # its parts, which are nobody else's then and change in place
+        self._born = GRAPH.tick()
+        self._peers: list = []  # weak: views that are no slices, and what they are of; all of them have one list
 
-    re = property(lambda self: self._unchanged(self._re))
-    im = property(lambda self: self._unchanged(self._im))
+    re = property(lambda self: self._part(0))
+    im = property(lambda self: self._part(1))
 
-    def _unchanged(self, part: Traced) -> Traced:
-        if any(one._storage.version != version for one, version in self._given):
-            raise Untraceable("a part of complex numbers is changed in place")
+    def _part(self, place: int) -> Traced:
+        if self._base is None and not self._owns:
+            return (self._re, self._im)[place]
+        return copied(self.owned()[place])
+
+    def owned(self) -> tuple:
+        """The parts, to write into."""
+        if self._base is not None:
+            return tuple(part[self._key] for part in self._base.owned())
+        if not self._owns:
+            self._re, self._im, self._owns = copied(self._re), copied(self._im), True
+            self._re.born = self._im.born = self._born
+        return self._re, self._im
+
+    def _view_of_part(self, place: int) -> Traced:
+        if not self.whole._peers:
+            return self.owned()[place]
+        self.whole._peers.append(lambda: UNKNOWN)
+        part = copied((self.re, self.im)[place])
+        part._storage.frozen = CHANGED
         return part
 
-    def _give(self, part: Traced) -> Traced:
-        own = Traced(part.node, part.shape, part.dtype, part.weak)
-        self._given.append((own, own._storage.version))
-        self.is_shared = True
-        return own
+    def _set_part(self, place: int, value):
+        self._check_views()
+        self._view_of_part(place)[...] = value
+
+    @property
+    def whole(self) -> Complex:
+        """What it is a slice of."""
+        return self if self._base is None else self._base.whole
 
     def _changed_to(self, value) -> Complex:
-        re, im = parts(value)
-        if self.is_shared or im is None or re.shape != self.shape:
-            raise Untraceable("complex numbers are changed in place through a view")
-        self._re, self._im = re, im
+        if not self.shape:
+            return value  # a number is another one then
+        self[...] = value
         return self
+
+    def _check_views(self):
+        if any(one is not None and one is not self for one in (peer() for peer in self.whole._peers)):
+            raise Untraceable(CHANGED)
 
     shape = property(lambda self: self.re.shape)
     ndim = property(lambda self: self.re.ndim)
     size = property(lambda self: self.re.size)
-    real = property(lambda self: self._give(self.re))
-    imag = property(lambda self: self._give(self.im))
-    T = property(lambda self: shared(self, transposed(self, tuple(reversed(range(self.ndim))))))
+    real = property(lambda self: self._view_of_part(0), lambda self, value: self._set_part(0, value))
+    imag = property(lambda self: self._view_of_part(1), lambda self, value: self._set_part(1, value))
+    T = property(lambda self: shared(self.whole, transposed(self, tuple(reversed(range(self.ndim))))))
     dtype = property(lambda self: np.dtype(np.complex64 if self.re.dtype == np.float32 else np.complex128))
 
     def __array_ufunc__(self, ufunc, method, *inputs, **options):
@@ -66,10 +95,27 @@ class Complex(Operators):
         return Traced.__array_function__(self, function, types, arguments, options)  # type: ignore[arg-type]
 
     def __getitem__(self, key):
-        return shared(self, Complex(self.re[key], self.im[key]))
+        found = Complex(*(copied(part[key]) for part in self.owned()))
+        if not found.shape or not is_slice(key):
+            return found  # a number, or what an index array gives: a copy
+        return Complex(found.re, found.im, self, key)
 
     def __setitem__(self, key, value):
-        raise Untraceable("an assignment to complex elements has no graph operation")
+        if isinstance(value, Complex) and value._base is self and value._key is key:
+            return  # z[i] *= 2 puts back the slice that it has changed
+        self._check_views()
+        for part, new in zip(self.owned(), parts(value)):
+            part[key] = 0.0 if new is None else new
+
+    # Followed through loops and branches as an object with two entries (trace_states).
+    def entries(self) -> dict | None:
+        return dict(zip(("re", "im"), self.owned())) if self._base is None else None
+
+    def refill(self, entries: dict):
+        self._re, self._im = entries["re"], entries["im"]
+
+    def rebuilt(self, entries: dict) -> Complex:
+        return Complex(entries["re"], entries["im"])
 
     def __len__(self):
         return len(self.re)
@@ -89,8 +135,21 @@ for _operator, _function in BINARY.items():
 
 
 def shared(base: Complex, view: Complex) -> Complex:
-    base.is_shared = view.is_shared = True
+    peers = [*base._peers, *view._peers, weakref.ref(base), weakref.ref(view)]
+    for one in [peer() for peer in peers]:
+        if one is not None:
+            one._peers = peers
     return view
+
+
+def is_slice(key) -> bool:
+    """An index array makes a copy."""
+    return not any(isinstance(one, list) or getattr(one, "ndim", 0) > 0
+                   for one in (key if isinstance(key, tuple) else (key,)))
+
+
+def copied(part: Traced) -> Traced:
+    return Traced(part.node, part.shape, part.dtype, part.weak)
 
 
 def is_complex(value) -> bool:
@@ -103,8 +162,9 @@ def is_complex(value) -> bool:
 def concerns(name: str, arguments, options) -> bool:
     if is_complex(arguments):
         return True
-    if name in ("astype", "array", "asarray"):
-        dtype = options.get("dtype", arguments[1] if len(arguments) > 1 else None)
+    if name in ("astype", "array", "asarray", *CREATED):
+        place = 2 if name.startswith("full") else 1
+        dtype = options.get("dtype", arguments[place] if len(arguments) > place else None)
         return dtype is not None and not isinstance(dtype, str) and np.dtype(dtype).kind == "c"
     return name in COMPLEX and name.startswith("fft.")
 
@@ -115,9 +175,10 @@ def call_complex(name: str, arguments, options):
     if name not in MOVES or name not in HANDLERS:
         raise Untraceable(f"'np.{name}' of complex numbers has no graph operation")
     result = of_parts(HANDLERS[name], arguments, options)
-    for one in [*arguments, *(result if isinstance(result, list) else [result])]:
-        if isinstance(one, Complex):
-            one.is_shared = True  # it may be a view
+    for one in arguments:
+        for view in result if isinstance(result, list) else [result]:
+            if isinstance(one, Complex) and isinstance(view, Complex) and name not in ("copy", "ndarray.copy"):
+                shared(one.whole, view)  # it may be one
     return result
 
 
@@ -233,6 +294,60 @@ def angle(z, deg=False):
     return angles.angle_of(z.im, z.re)
 
 
+def root(z):
+    """The principal one. Of the sum, never of a difference: length and |re| can be nearly the same."""
+    length = absolute(z)
+    larger = pointwise("sqrt", (length + pointwise("absolute", z.re)) * 0.5)
+    zero = pointwise("equal", length, 0.0)
+    smaller = pointwise("absolute", z.im) / pointwise("where", zero, 1.0, larger * 2.0)
+    is_right = pointwise("greater_equal", z.re, 0.0)
+    im = pointwise("where", is_right, smaller, larger)
+    return joined(pointwise("where", is_right, larger, smaller), pointwise("where", pointwise("less", z.im, 0.0), -im, im))
+
+
+def sine(z):
+    return joined(
+        pointwise("sin", z.re) * pointwise("cosh", z.im), pointwise("cos", z.re) * pointwise("sinh", z.im)
+    )
+
+
+def cosine(z):
+    return joined(
+        pointwise("cos", z.re) * pointwise("cosh", z.im), -(pointwise("sin", z.re) * pointwise("sinh", z.im))
+    )
+
+
+def hyperbolic_sine(z):
+    return _turned_back(sine(_turned(z)))
+
+
+def hyperbolic_cosine(z):
+    return cosine(_turned(z))
+
+
+def hyperbolic_tangent(z):
+    """sinh(re) cosh(re) + i sin(im) cos(im) over sinh(re)^2 + cos(im)^2; it is 1 or -1 long before the squares overflow."""
+    bounded = pointwise("minimum", pointwise("maximum", z.re, -20.0), 20.0)
+    sinh, sin, cos = pointwise("sinh", bounded), pointwise("sin", z.im), pointwise("cos", z.im)
+    below = sinh * sinh + cos * cos
+    return joined(sinh * pointwise("cosh", bounded) / below, sin * cos / below)
+
+
+def _turned(z):
+    """Times i: sinh(z) is -i sin(iz), cosh(z) is cos(iz)."""
+    return Complex(-z.im, z.re)
+
+
+def _turned_back(z):
+    return Complex(z.im, -z.re)
+
+
+def sign(z):
+    length = absolute(z)
+    length = pointwise("where", pointwise("equal", length, 0.0), 1.0, length)
+    return joined(z.re / length, z.im / length)
+
+
 def polar(length, turn):
     return joined(length * pointwise("cos", turn), length * pointwise("sin", turn))
 
@@ -246,12 +361,16 @@ def logarithm(z):
 
 
 def power(z, exponent):
-    if not isinstance(exponent, (int, np.integer)) or not 0 < exponent <= 16:
+    if not isinstance(exponent, (int, float, np.number)) or exponent != 0.5 and (
+        exponent != int(exponent) or not 0 < abs(exponent) <= 16
+    ):
         raise Untraceable(f"complex numbers to the power of {exponent} have no graph operation")
+    if exponent == 0.5:
+        return root(z)
     result = z
-    for _ in range(int(exponent) - 1):
+    for _ in range(abs(int(exponent)) - 1):
         result = multiply(result, z)
-    return result
+    return result if exponent > 0 else reciprocal(result)
 
 
 def where(condition, a, b):
@@ -283,72 +402,6 @@ def transposed(value, order):
     return transpose(value, order)
 
 
-# ---- Fourier transforms ------------------------------------------------------------------------------------
-
-# A result is divided by: nothing, the root of the number of elements, that number.
-AS_IT_IS, BY_ROOT, BY_COUNT = 0, 1, 2
-
-
-def turns(rows, columns, extent, dtype) -> Complex:
-    """exp(-2 pi i j k / extent) of rows j and columns k; whole turns are left out in whole numbers."""
-    j, k = layout.expand_dims(layout.arange(rows), 1), layout.expand_dims(layout.arange(columns), 0)
-    turn = astype(j * k % extent, dtype) * (2 * math.pi) / astype(lift(extent), dtype)
-    return Complex(pointwise("cos", turn), -pointwise("sin", turn))
-
-
-def _axis_last(value, axis) -> tuple[list, list]:
-    """The order of axes that has this one last, and the one that puts it back."""
-    order = [one for one in range(value.ndim) if one != axis] + [axis]
-    return order, [order.index(one) for one in range(value.ndim)]
-
-
-def _along(value, axis, matrix):
-    order, back = _axis_last(value, axis_of(axis, value.ndim))
-    return transposed(product(HANDLERS["matmul"], transposed(value, order), matrix), back)
-
-
-def scaled(value, shape, axes, how):
-    """By the extents of these axes of `shape`."""
-    if how == AS_IT_IS:
-        return value
-    re, im = parts(value)
-    count = 1
-    for axis in axes:
-        count = count * shape[axis_of(axis, len(shape))]
-    divisor = astype(lift(count), re.dtype)
-    divisor = pointwise("sqrt", divisor) if how == BY_ROOT else divisor
-    return re / divisor if im is None else Complex(re / divisor, im / divisor)
-
-
-def transform(z, axes, forward=True) -> Complex:
-    for axis in axes:
-        extent = z.shape[axis_of(axis, z.ndim)]
-        matrix = turns(extent, extent, extent, parts(z)[0].dtype)
-        z = _along(z, axis, matrix if forward else conjugate(matrix))
-    return z if isinstance(z, Complex) else joined(z, None)
-
-
-def transform_of_real(x, axes, onesided=True) -> Complex:
-    """Of the last of these axes the first half."""
-    extent = x.shape[axis_of(axes[-1], x.ndim)]
-    matrix = turns(extent, extent // 2 + 1 if onesided else extent, extent, x.dtype)
-    return transform(_along(x, axes[-1], matrix), axes[:-1])
-
-
-def real_transform(z, axes, extent) -> Traced:
-    """Back, of the first half. The elements behind the middle are the conjugates of those before it: all but the first
-    and, of an even extent, the last count twice."""
-    z = transform(z, axes[:-1], forward=False)
-    axis = axis_of(axes[-1], z.ndim)
-    order, back = _axis_last(z, axis)
-    k = layout.arange(z.shape[axis])
-    once = pointwise("logical_or", pointwise("equal", k, 0), pointwise("equal", k * 2, extent))
-    weight = layout.expand_dims(pointwise("where", once, lift(1.0), lift(2.0)), 1)
-    matrix, moved, matmul = turns(z.shape[axis], extent, extent, z.re.dtype), transposed(z, order), HANDLERS["matmul"]
-    weighted = [astype(one * weight, z.re.dtype) for one in (matrix.re, matrix.im)]
-    return transpose(matmul(moved.re, weighted[0]) + matmul(moved.im, weighted[1]), back)
-
-
 # ---- NumPy's names -----------------------------------------------------------------------------------------
 
 COMPLEX |= {"add": add, "subtract": subtract, "multiply": multiply, "divide": divide, "true_divide": divide}
@@ -357,6 +410,13 @@ COMPLEX |= {"exp": exponential, "log": logarithm, "power": power, "where": where
 COMPLEX |= {
     "negative": negative,
     "positive": lambda z: z,
+    "sqrt": root,
+    "sin": sine,
+    "cos": cosine,
+    "sinh": hyperbolic_sine,
+    "cosh": hyperbolic_cosine,
+    "tanh": hyperbolic_tangent,
+    "sign": sign,
     "square": square,
     "reciprocal": reciprocal,
     "not_equal": lambda a, b: pointwise("logical_not", equal(a, b)),
@@ -371,6 +431,25 @@ COMPLEX |= {
 for _name in "matmul dot inner outer kron tensordot convolve".split():
     COMPLEX[_name] = lambda a, b, *rest, name=_name, **options: product(
         lambda x, y: HANDLERS[name](x, y, *rest, **options), a, b)
+
+
+# ---- creation ----------------------------------------------------------------------------------------------
+
+CREATED = ("zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like")
+
+
+def filled(name, like, *arguments, dtype=None, shape=None, order="C"):
+    """`arguments`: the value of those that have one, then the type."""
+    re, im = parts(arguments[0]) if name.startswith("full") else (lift(float(name.startswith("ones"))), None)
+    dtype = dtype or (arguments[-1] if len(arguments) > name.startswith("full") else None)
+    dtype = np.dtype(dtype or like.dtype if name.endswith("_like") else dtype or complex)
+    extents = like.shape if name.endswith("_like") and shape is None else shape_where_taken(like if shape is None else shape)
+    part = np.dtype(np.float32) if dtype == np.complex64 else np.dtype(np.float64)
+    return Complex(*(full(extents, 0.0 if one is None else one, part) for one in (re, im)))
+
+
+for _name in CREATED:
+    COMPLEX[_name] = lambda *arguments, name=_name, **options: filled(name, *arguments, **options)
 
 
 def _norm_of(z, order, axis, keepdims):
@@ -399,84 +478,5 @@ def _astype(value, dtype=None, **_):
 COMPLEX |= {"einsum": einsum, "astype": _astype, "array": _astype, "asarray": _astype}
 
 
-def _transformed(value):
-    """float32 stays what it is since NumPy 2."""
-    re, im = parts(value)
-    narrow = re.dtype == np.float32 and not re.weak and int(np.__version__.partition(".")[0]) >= 2
-    dtype = np.dtype(np.float32 if narrow else np.float64)
-    return astype(re, dtype) if im is None else Complex(astype(re, dtype), astype(im, dtype))
-
-
-def _resized(value, extents, axes):
-    """Cut off, or with zeros behind."""
-    for extent, axis in zip(extents, axes):
-        axis = axis_of(axis, value.ndim)
-        more = 0 if extent is None else extent - value.shape[axis]
-        if extent is None or same(extent, value.shape[axis]):
-            continue
-        if looks_negative(more):
-            value = value[(slice(None),) * axis + (slice(0, extent),)]
-        else:
-            width = [(0, more if one == axis else 0) for one in range(value.ndim)]
-            pad = lambda one, width=width: HANDLERS["pad"](one, width)  # noqa: E731
-            value = of_parts(pad, (value,), {}) if isinstance(value, Complex) else pad(value)
-    return value
-
-
-def _norm(norm, forward) -> int:
-    if norm == "ortho":
-        return BY_ROOT
-    return BY_COUNT if (norm == "forward") == forward else AS_IT_IS
-
-
-def _axes(value, s, axes, count) -> list:
-    if axes is not None:
-        return [axes] if isinstance(axes, int) else list(axes)
-    return list(range(-(count or (len(s) if s is not None else value.ndim)), 0))
-
-
-def _to(x, s, axes, norm, forward, real=False):
-    x = _resized(_transformed(x), s or [None] * len(axes), axes)
-    z = transform_of_real(x, axes) if real else transform(x, axes, forward)
-    return scaled(z, x.shape, axes, _norm(norm, forward))
-
-
-def _from_half(z, s, axes, norm):
-    z = _transformed(z)
-    z = joined(z, None) if isinstance(z, Traced) else z
-    s = list(s) if s is not None else [None] * len(axes)
-    last = axis_of(axes[-1], z.ndim)
-    extent = 2 * (z.shape[last] - 1) if s[-1] is None else s[-1]
-    z = _resized(z, [*s[:-1], extent // 2 + 1], axes)
-    result = real_transform(z, axes, extent)
-    return scaled(result, result.shape, axes, _norm(norm, False))
-
-
 def lifted(value):
     return value if isinstance(value, Complex) else joined(*parts(value)) if is_complex(value) else lift(value)
-
-
-def _one_axis(x, n=None, axis=-1, norm=None, *, forward, real):
-    return _to(lifted(x), [n], [axis], norm, forward, real)
-
-
-def _several_axes(x, s=None, axes=None, norm=None, *, count, forward, real):
-    x = lifted(x)
-    return _to(x, s, _axes(x, s, axes, count), norm, forward, real)
-
-
-def _half_of_one_axis(z, n=None, axis=-1, norm=None):
-    return _from_half(lifted(z), [n], [axis], norm)
-
-
-def _half_of_several_axes(z, s=None, axes=None, norm=None, *, count):
-    z = lifted(z)
-    return _from_half(z, s, _axes(z, s, axes, count), norm)
-
-
-for _name, _forward, _real in (("fft", True, False), ("ifft", False, False), ("rfft", True, True)):
-    COMPLEX[f"fft.{_name}"] = partial(_one_axis, forward=_forward, real=_real)
-    COMPLEX[f"fft.{_name}2"] = partial(_several_axes, count=2, forward=_forward, real=_real)
-    COMPLEX[f"fft.{_name}n"] = partial(_several_axes, count=0, forward=_forward, real=_real)
-COMPLEX |= {"fft.irfft": _half_of_one_axis, "fft.irfft2": partial(_half_of_several_axes, count=2)}
-COMPLEX |= {"fft.irfftn": partial(_half_of_several_axes, count=0)}

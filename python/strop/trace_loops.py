@@ -278,6 +278,8 @@ class Loop:
         assert self.step is not None
         for key, (array, before) in self.step.touched.items():
             pieces = array.pieces
+            if isinstance(pieces, StepPieces) and pieces.step is not self.step:
+                raise PlacesUnfollowed(pieces.step.loop)  # each step of a loop around this one writes there
             steps = (pieces.axis, pieces.first, pieces.direction) if isinstance(pieces, StepPieces) else None
             result[key] = (array, before, steps)
         for leaf in self.leaves.values():

@@ -180,6 +180,8 @@ def entries_of(value) -> dict | None:
         return dict(enumerate(value))
     if type(value) is dict:
         return dict(value)
+    if hasattr(type(value), "entries"):
+        return value.entries()
     if getattr(type(value), "__module__", None) == "reference" and hasattr(value, "__dict__"):
         return dict(vars(value))
     return None
@@ -191,6 +193,9 @@ def is_changeable(value) -> bool:
 
 def refill(container, entries: dict):
     """In place."""
+    if hasattr(type(container), "entries"):
+        container.refill(entries)
+        return
     if isinstance(container, list):
         container[:] = list(entries.values())
         return
@@ -201,6 +206,8 @@ def refill(container, entries: dict):
 
 def rebuilt(container, entries: dict):
     """Another one of the same type."""
+    if hasattr(type(container), "entries"):
+        return container.rebuilt(entries)
     if isinstance(container, tuple):
         values = entries.values()
         return type(container)(*values) if hasattr(container, "_fields") else tuple(values)

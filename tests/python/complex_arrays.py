@@ -252,3 +252,299 @@ def roots_of_a_polynomial(x):
     """x: M N"""
     roots = np.roots([1, 2, 3])
     return (x * roots[0]).imag
+
+
+def few_modes(x):
+    """x: B M N"""
+    f = np.fft.rfft(x)
+    out = np.zeros_like(f)
+    out[:, :, :3] = f[:, :, :3] * 2j
+    return np.fft.irfft(out, n=x.shape[-1])
+
+
+def few_modes_of_two_axes(x):
+    """x: B M N"""
+    f = np.fft.rfft2(x)
+    out = np.zeros((x.shape[0], x.shape[1], x.shape[2] // 2 + 1), dtype=complex)
+    out[:, :2, :3] = f[:, :2, :3] * 2
+    out[:, -2:, :3] = f[:, -2:, :3].conj()
+    out[:, :2] *= 2
+    return np.fft.irfft2(out, s=x.shape[1:])
+
+
+def filled(x):
+    """x: M N"""
+    z = np.ones_like(x + 1j * x) * (1 + 2j)
+    w = np.full((x.shape[0], x.shape[1]), 1 - 3j)
+    return (z * w).real + (z + x).imag
+
+
+def elements_put(x, y):
+    """x: M N, y: M N"""
+    z = x + 1j * y
+    z[:, 0] = 1j
+    z[1] = x[1]
+    z[0] += 2
+    z[x > 0.5] = 0
+    return z.real, z.imag
+
+
+def slices_that_change(x, y):
+    """x: M N, y: M N"""
+    z = x + 1j * y
+    w = z[0]
+    w += 2
+    v = z[:, 1:]
+    v[:, 0] = 3j
+    w[-1] = v[1, 0] * 2
+    z *= 2
+    return w.real, z.imag, v[0].imag
+
+
+def copies_that_stay(x, y):
+    """x: M N, y: M N"""
+    z = x + 1j * y
+    w = z[[0, 1]]
+    c = z.copy()
+    z[0] = 1
+    return w.real, z.imag, c.real
+
+
+def functions(x, y):
+    """x: M N, y: M N"""
+    z = x - 0.5 + 1j * (y - 0.5)
+    s = np.sqrt(z)
+    return s.real, s.imag, np.tanh(3 * z).imag, np.tanh(50 * z).real, np.sin(z).real, np.cos(z).imag, np.sinh(z).imag, np.cosh(z).real, np.sign(z).imag
+
+
+def roots_of_real_numbers(x):
+    """x: M N"""
+    z = np.sqrt((x - 0.5).astype(complex))
+    return z.real, z.imag
+
+
+def roots_of_polynomials(x, y):
+    """x: M, y: M"""
+    d = np.sqrt(x * x - 4 * y + 0j)
+    return ((-x + d) / 2).real, ((-x + d) / 2).imag
+
+
+def linear_recurrence(x, y):
+    """x: M N, y: M N"""
+    z = x + 1j * y
+    out = np.zeros_like(z)
+    h = np.zeros(x.shape[1], dtype=np.complex64)
+    for i in range(x.shape[0]):
+        h = h * np.exp(0.5j) + z[i]
+        out[i] = h
+    return out.real, out.imag
+
+import numpy as np
+
+
+def places_of_a_known_loop(x, y):
+    """x: 6 N, y: 6 N"""
+    z = x + 1j * y
+    for i in range(1, 6):
+        z[i] += 0.5j * z[i - 1]
+    return z.real, z.imag
+
+
+def parts_in_a_list(x, y):
+    """x: M N, y: M N"""
+    h = 0j
+    ys = []
+    for i in range(x.shape[0]):
+        h = h * (0.3 + 0.5j) + x[i] * np.exp(1j * y[i])
+        ys.append(h.real)
+    return np.array(ys)
+
+
+def points_that_stay(x, y):
+    """x: M N, y: M N"""
+    c = 3 * x - 2 + 1j * (y - 0.5)
+    z = np.zeros_like(c)
+    count = np.zeros(x.shape, dtype=int)
+    for _ in range(x.shape[1]):
+        inside = np.abs(z) < 2
+        z = np.where(inside, z * z * 0.9 + c, z)
+        count += inside
+    return count
+
+
+def branches(x, y):
+    """x: M N, y: M N"""
+    z = x + 1j * y
+    if x.mean() > 0.4:
+        z = z * 2j
+    else:
+        z = z.conj()
+    return z.real, z.imag
+
+
+def changed_in_a_branch(x, y):
+    """x: M N, y: M N"""
+    z = x + 1j * y
+    if x[0, 0] > 0.4:
+        z[0] = 1j
+    return z.real, z.imag
+
+
+def scaled_in_a_branch(x, y):
+    """x: M N, y: M N"""
+    z = x + 1j * y
+    if x[0, 0] > 0.4:
+        z *= 2j
+    return z.real
+
+
+def changed_step_by_step(x, y):
+    """x: M N, y: M N"""
+    z = x + 1j * y
+    for i in range(1, x.shape[0]):
+        z[i] += 0.5j * z[i - 1]
+    return np.abs(z)
+
+
+def product_of_rows(x, y):
+    """x: M N, y: M N"""
+    z = x + 1j * y
+    w = np.ones(x.shape[1], dtype=np.complex64)
+    for i in range(x.shape[0]):
+        w *= z[i]
+    return w.real, w.imag
+
+
+def transform_by_loops(x):
+    """x: N"""
+    n = len(x)
+    out = np.zeros(n, dtype=complex)
+    for k in range(n):
+        for t in range(n):
+            out[k] += x[t] * np.exp(-2j * np.pi * k * t / n)
+    return out.real, out.imag
+
+
+def transform_by_one_loop(x):
+    """x: N"""
+    n = len(x)
+    out = np.empty(n, dtype=complex)
+    t = np.arange(n)
+    for k in range(n):
+        out[k] = np.sum(x * np.exp(-2j * np.pi * k * t / n))
+    return np.abs(out)
+
+
+def two_that_swap(x, y):
+    """x: M N, y: M N"""
+    a, b = x + 1j * y, y - 1j * x
+    for i in range(x.shape[1]):
+        a, b = b * 0.5j, a
+    return a.real, b.imag
+
+
+def while_counting(x, y):
+    """x: M N, y: M N"""
+    z = x + 1j * y
+    i = 0
+    while i < x.shape[1]:
+        z = z * 1j + i
+        i += 1
+    return z.real, z.imag
+
+
+def conjugates_of_their_own(x, y):
+    """x: M N, y: M N"""
+    z = x + 1j * y
+    w = z.conj()
+    u = z + 0
+    z[0] = 5
+    w[1] = 3j
+    return z.real, w.real, w.imag, u.real, z.imag
+
+
+def parts_are_views(x, y):
+    """x: M N, y: M N"""
+    z = x + 1j * y
+    r = z.real
+    z[0] = 5
+    return r
+
+
+def parts_put(x, y):
+    """x: M N, y: M N"""
+    z = np.zeros(x.shape, dtype=np.complex64)
+    z.real = x
+    z.imag[0] = y[0]
+    return z.imag, z.real
+
+
+def parts_of_slices(x, y):
+    """x: M N, y: M N"""
+    z = x + 1j * y
+    r = z[0].imag
+    r += 2
+    z[0] *= 2
+    w = z[:, 1:]
+    z.real[1] = 7
+    w.imag = 3
+    return r, z.imag, w.real, w.imag
+
+
+def parts_step_by_step(x, y):
+    """x: M N, y: M N"""
+    z = x + 1j * y
+    for i in range(1, x.shape[0]):
+        z.real[i] += z.imag[i - 1]
+        z.imag[i] = 0.5 * z.real[i]
+    return z.real, z.imag
+
+
+def part_known_by_two_names(x, y):
+    """x: M N, y: M N"""
+    z = x + 1j * y
+    r = z.real
+    for i in range(1, x.shape[0]):
+        z[i] = z[i - 1] * 0.5j + 1
+    return r, z.imag
+
+
+def part_changed_in_a_branch(x, y):
+    """x: M N, y: M N"""
+    z = x + 1j * y
+    r = z.real
+    if x[0, 0] > 0.4:
+        z[0] = 3
+    r[1] = 2
+    return r, z.real
+
+import numpy as np
+
+
+def numbers_are_no_views(x, y):
+    """x: M N, y: M N"""
+    z = x + 1j * y
+    v = z[0, 1]
+    w = v
+    v += 3
+    v *= 2j
+    return v.real + w.imag + z[0, 1].real
+
+
+def sums_in_numbers(x):
+    """x: N"""
+    n = len(x)
+    out = np.zeros(n, dtype=complex)
+    for k in range(n):
+        acc = 0j
+        for t in range(n):
+            acc += x[t] * np.exp(-2j * np.pi * k * t / n)
+        out[k] = acc
+    return out.real, out.imag
+
+
+def one_with_all_others(x):
+    """x: N"""
+    z = x + 1j
+    z[..., 0] *= 2
+    return z.real, z.imag

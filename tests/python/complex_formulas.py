@@ -112,3 +112,78 @@ def state_space(x):
     steps = torch.arange(x.shape[1]).float()
     kernel = 2 * torch.exp(poles[:, None] * 0.1 * steps).sum(0).real
     return x * kernel
+
+
+def few_modes(x):
+    """x: B M N"""
+    f = torch.fft.rfft(x)
+    out = torch.zeros_like(f)
+    out[:, :, :3] = f[:, :, :3] * 2j
+    return torch.fft.irfft(out, n=x.shape[-1])
+
+
+def few_modes_of_two_axes(x):
+    """x: B M N"""
+    f = torch.fft.rfft2(x)
+    out = torch.zeros(x.shape[0], x.shape[1], x.shape[2] // 2 + 1, dtype=torch.cfloat)
+    out[:, :2, :3] = f[:, :2, :3] * 2
+    out[:, -2:, :3] = f[:, -2:, :3].conj()
+    return torch.fft.irfft2(out, s=x.shape[1:])
+
+
+def filled(x):
+    """x: M N"""
+    z = torch.ones_like(torch.complex(x, x)) * (1 + 2j)
+    w = torch.full((x.shape[0], x.shape[1]), 1 - 3j)
+    return (z * w).real + (z + x).imag, torch.view_as_real(x.new_zeros(3, dtype=torch.complex64) + 1j)
+
+
+def changed_in_place(x, y):
+    """x: M N, y: M N"""
+    z = torch.complex(x, y)
+    z *= 2j
+    z += x
+    z.mul_(z.conj())
+    return torch.view_as_real(z)
+
+
+def roots(x, y):
+    """x: M N, y: M N"""
+    z = torch.complex(x, y)
+    return z.sqrt().real, torch.view_as_real(z.sgn()), (z ** 0.5).imag
+
+
+def hyperbolic(x, y):
+    """x: M N, y: M N"""
+    z = torch.complex(x, y)
+    return torch.view_as_real(z.tanh()), z.sin().real, z.cosh().imag
+
+
+def norms(x, y):
+    """x: M N, y: M N"""
+    z = torch.complex(x, y)
+    return z.norm(dim=1), torch.linalg.vector_norm(z, dim=0), z.abs().max()
+
+
+def activations_of_parts(x, y):
+    """x: M N, y: M N"""
+    z = torch.complex(x, y)
+    return torch.view_as_real(torch.complex(z.real.relu(), z.imag.relu()))
+
+
+def activations_of_lengths(x, y):
+    """x: M N, y: M N"""
+    z = torch.complex(x, y)
+    a = z.abs()
+    return torch.view_as_real(torch.relu(a - 0.5) / (a + 1e-6) * z)
+
+
+def outer_products(x, y):
+    """x: M, y: M"""
+    z = torch.complex(x, y)
+    return torch.view_as_real(torch.outer(z, z.conj()) + torch.eye(x.shape[0])), torch.vdot(z, z).real
+
+
+def linear_layers(x, y):
+    """x: M N, y: K N"""
+    return torch.view_as_real(torch.nn.functional.linear(torch.complex(x, x), torch.complex(y, -y)))
