@@ -40,6 +40,7 @@ from strop import (  # noqa: E402, F401  (they fill the table of trace_calls)
     trace_arrangement,
     trace_creation,
     trace_elementwise,
+    trace_found,
     trace_matrices,
     trace_numpy,
     trace_order,

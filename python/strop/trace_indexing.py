@@ -74,7 +74,9 @@ def expand_key(key, rank: int) -> list:
     """One entry an axis, and None for new axes."""
     key = list(key) if isinstance(key, tuple) else [key]
     key = [
-        np.asarray(entry) if isinstance(entry, list) and all(is_int(i) for i in entry) else entry
+        np.asarray(entry) if isinstance(entry, list) and all(is_int(i) for i in entry)
+        else numbers_of_range(*entry.range, entry.count) if getattr(entry, "range", None)
+        else entry
         for entry in key
     ]
     used = sum(entry is not None and entry is not Ellipsis for entry in key)
@@ -87,12 +89,27 @@ def expand_key(key, rank: int) -> list:
     return key[:at] + [slice(None)] * (rank - used) + key[at + 1 :]
 
 
+def numbers_of_range(first, step, count) -> Traced:
+    from strop.trace_layout import arange
+
+    return arange(count) * step + first
+
+
 def is_mask(entry) -> bool:
     return isinstance(entry, (Traced, np.ndarray)) and entry.dtype == np.bool_ and entry.ndim > 0
 
 
 def has_mask(key) -> bool:
     return any(map(is_mask, key)) if isinstance(key, tuple) else is_mask(key)
+
+
+def with_masks(key):
+    """np.nonzero(m) as an index is m itself."""
+    if not any(hasattr(entry, "is_masked") for entry in (key if isinstance(key, tuple) else (key,))):
+        return key
+    from strop import trace_found
+
+    return trace_found.with_masks(key)
 
 
 def _at_computed_places(value: Traced, key: list) -> tuple[Traced, list]:
@@ -110,6 +127,7 @@ def _at_computed_places(value: Traced, key: list) -> tuple[Traced, list]:
 def getitem(value: Traced, key):
     if value.is_list and isinstance(key, slice):
         value = as_list(Traced(value.node, value.shape, value.dtype, fill=value.filled))  # a list's parts are copies
+    key = with_masks(key)
     if has_mask(key):
         from strop.trace_masks import get_masked
 
@@ -261,6 +279,7 @@ def _gather_rows(value: Traced, indices: dict) -> Traced:
 def setitem(target: Traced, key, value):
     if target.is_list and (isinstance(key, slice) or result_type([lift(value), target])[0] != target.dtype):
         raise Untraceable("a list of varying length is not of one type: make an array of it")
+    key = with_masks(key)
     if has_mask(key):
         from strop.trace_masks import set_masked
 

@@ -36,7 +36,8 @@ class Masked:
     _whole_mask = property(lambda self: (slice(None),) * self.mask.ndim)
 
     def length(self) -> Traced:
-        return call("sum", (self.mask,), {})
+        count = call("sum", (self.mask,), {})
+        return Traced(count.node, (), count.dtype, weak=True)  # Python's integer
 
     def kept(self) -> Traced:
         """The mask over all axes."""

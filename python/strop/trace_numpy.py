@@ -205,8 +205,8 @@ for _spellings, _function in (
 
 @handles("where")
 def where(condition, *choices):
-    if len(choices) != 2:
-        raise Untraceable("'np.where' with one argument has no graph operation")
+    if not choices:
+        return HANDLERS["nonzero"](condition)
     return pointwise("where", condition, *choices)
 
 

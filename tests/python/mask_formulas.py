@@ -140,3 +140,105 @@ def masked_put(x):
     np.place(y, y < -1, -1.0)
     np.putmask(y, x > 2, x * 3)
     return y
+
+
+def set_where(x):
+    """x: M N"""
+    y = x.copy(); y[np.where(x > 0.5)] = 0
+    return y
+
+
+def negated_at_nonzero(x):
+    """x: M N"""
+    y = x.copy(); i = np.nonzero(x > 0.5); y[i] = -y[i]
+    return y
+
+
+def places_of_both_axes(x):
+    """x: M N"""
+    i, j = np.where(x > 0.5)
+    y = np.zeros_like(x)
+    y[i, j] = x[i, j] * 2
+    return y
+
+
+def places_of_one_axis(x):
+    """x: M"""
+    y = x.copy(); idx = np.where(x > 0.5)[0]; y[idx] = 1
+    return y
+
+
+def summed_where(x):
+    """x: M"""
+    return x[np.where(x > 0.5)].sum()
+
+
+def how_many_were_found(x):
+    """x: M"""
+    return len(np.where(x > 0.5)[0]) + x
+
+
+def set_at_flat_places(x):
+    """x: M"""
+    y = x.copy(); y[np.flatnonzero(x > 0.5)] = 1
+    return y
+
+
+def rows_found_by_sums(x):
+    """x: M N"""
+    y = x.copy(); rows = np.where(x.sum(axis=1) > 2)[0]; y[rows] = 0
+    return y
+
+
+def columns_found(x):
+    """x: M N"""
+    y = x.copy(); y[:, np.where(x[0] > 0.5)[0]] = 0
+    return y
+
+
+def numbers_of_places(x):
+    """x: M"""
+    i = np.flatnonzero(x > 0.5)
+    return (i * x[i]).sum() / i.size + x
+
+
+def mean_of_places(x):
+    """x: M N"""
+    i, j = (x > 0.5).nonzero()
+    return (i + j).mean() + x.max()
+
+
+def rows_and_elements_of_rows(x):
+    """x: M N"""
+    rows = np.where(x.mean(axis=1) > 0.4)[0]
+    return x[rows].sum(axis=0), x[rows, 0].sum()
+
+
+def set_from_others_there(x, y):
+    """x: M N, y: M N"""
+    z = x.copy()
+    i = np.where(x > y)
+    z[i] = y[i] * 2 - x[i]
+    return z
+
+
+def sum_above_the_diagonal(x):
+    """x: N N"""
+    i, j = np.triu_indices(x.shape[0], k=1)
+    return x[i, j].sum() + i.sum()
+
+
+def triangles_set(x):
+    """x: N N"""
+    y = x.copy()
+    y[np.triu_indices(len(x), 1)] = 0
+    y[np.tril_indices_from(x, -2)] *= 3
+    return y
+
+
+def diagonals_set_by_ranges(x):
+    """x: N N"""
+    y = x.copy(); n = len(x)
+    y[range(n), range(n)] = 1
+    y[range(1, n), range(n - 1)] += 5
+    return y
