@@ -122,6 +122,7 @@ COMPLEX |= {"cosh": _of(pairs.hyperbolic_cosine), "tanh": _of(pairs.hyperbolic_t
 COMPLEX |= {"sgn": _of(pairs.sign), "sign": _of(pairs.sign)}
 COMPLEX |= {"pow": lambda out, z, exponent: typed(pairs.power(narrowed(z, out), exponent), out)}
 COMPLEX |= {"where": lambda out, condition, a, b: typed(pairs.where(condition, narrowed(a, out), narrowed(b, out)), out)}
+COMPLEX |= {"masked_fill": lambda out, z, mask, value: COMPLEX["where"](out, mask, value, z)}
 COMPLEX |= {"eq": lambda out, a, b: pairs.equal(a, b)}
 for _name in ("conj", "_conj", "conj_physical", "_conj_physical"):
     COMPLEX[_name] = _of(pairs.conjugate)

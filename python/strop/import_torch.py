@@ -226,8 +226,15 @@ def first_tensor(value):
     return next((one for one in values if isinstance(one, torch.Tensor)), None)
 
 
-def constant(tensor: torch.Tensor) -> Traced:
+def constant(tensor: torch.Tensor) -> Traced | Complex:
     """A tensor that the reference keeps: few values, or a pattern."""
+    if tensor.is_complex():
+        tensor = tensor.resolve_conj()
+        return Complex(real_constant(tensor.real.contiguous()), real_constant(tensor.imag.contiguous()))
+    return real_constant(tensor)
+
+
+def real_constant(tensor: torch.Tensor) -> Traced:
     half = str(tensor.dtype).removeprefix("torch.") in HALVES
     numpy_dtype(tensor.dtype)
     array = (tensor.float() if half else tensor).detach().numpy()

@@ -75,7 +75,7 @@ def expand_key(key, rank: int) -> list:
     key = list(key) if isinstance(key, tuple) else [key]
     key = [
         np.asarray(entry) if isinstance(entry, list) and all(is_int(i) for i in entry)
-        else numbers_of_range(*entry.range, entry.count) if getattr(entry, "range", None)
+        else numbers_of(entry) if getattr(entry, "range", None)
         else entry
         for entry in key
     ]
@@ -89,10 +89,12 @@ def expand_key(key, rank: int) -> list:
     return key[:at] + [slice(None)] * (rank - used) + key[at + 1 :]
 
 
-def numbers_of_range(first, step, count) -> Traced:
+def numbers_of(walk) -> Traced:
+    """Of range(n)."""
     from strop.trace_layout import arange
 
-    return arange(count) * step + first
+    first, step = walk.range
+    return arange(walk.count) * step + first
 
 
 def is_mask(entry) -> bool:

@@ -187,3 +187,36 @@ def outer_products(x, y):
 def linear_layers(x, y):
     """x: M N, y: K N"""
     return torch.view_as_real(torch.nn.functional.linear(torch.complex(x, x), torch.complex(y, -y)))
+
+
+def elements_put(x, y):
+    """x: M N, y: M N"""
+    z = torch.complex(x, y)
+    z[:, 0] = 1j
+    return torch.view_as_real(z)
+
+
+def rows_put(x, y):
+    """x: M N, y: M N"""
+    z = torch.complex(x, y)
+    z[1] = x[1]
+    return torch.view_as_real(z)
+
+
+def complex_constants(x):
+    """x: M 4"""
+    w = torch.tensor([1j, 2, 3 - 1j, 0.5])
+    return torch.view_as_real(x * w)
+
+
+def filled_where(x, y):
+    """x: M N, y: M N"""
+    z = torch.complex(x, y)
+    return torch.view_as_real(z.masked_fill(x > 0.5, 0)), torch.view_as_real(torch.where(x > 0, z, 0))
+
+
+def parts_changed(x, y):
+    """x: M N, y: M N"""
+    z = torch.complex(x, y)
+    z[0].real.mul_(2)
+    return torch.view_as_real(z)
