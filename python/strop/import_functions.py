@@ -8,6 +8,7 @@ import math
 import numpy as np
 import torch
 
+from strop.import_loops import SteppedList
 from strop.trace_dims import Untraceable
 
 
@@ -125,7 +126,23 @@ def einsum(equation, *operands):
 _attention, _einsum = torch.nn.functional.scaled_dot_product_attention, torch.einsum
 _root = math.sqrt
 
+
+
+def stack(tensors, dim=0, **options):
+    return tensors.stacked(dim) if isinstance(tensors, SteppedList) else _stack(tensors, dim, **options)
+
+
+def concatenate(tensors, dim=0, **options):
+    return tensors.concatenated(dim) if isinstance(tensors, SteppedList) else _concatenate(tensors, dim, **options)
+
+
+_stack, _concatenate = torch.stack, torch.cat
+
 REPLACED = (
+    (torch, "stack", stack),
+    (torch, "cat", concatenate),
+    (torch, "concat", concatenate),
+    (torch, "concatenate", concatenate),
     (math, "sqrt", root),
     (torch.nn.functional, "scaled_dot_product_attention", scaled_dot_product_attention),
     (torch, "bincount", bincount),

@@ -24,10 +24,12 @@ from torch._ops import HigherOrderOperator
 from strop import (  # noqa: F401  (fill the table)
     import_complex,
     import_layout,
+    import_loops,
     import_matrices,
     import_order,
     import_pointwise,
     import_products,
+    import_repeat,
 )
 from strop import import_reductions  # noqa: F401
 from strop.import_complex import Complex
@@ -48,7 +50,7 @@ KEPT = (
     "adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d gelu silu mish softplus elu selu celu hardswish "
     "hardsigmoid hardtanh relu6 leaky_relu log_sigmoid softsign mse_loss l1_loss smooth_l1_loss huber_loss kl_div "
     "binary_cross_entropy binary_cross_entropy_with_logits repeat_interleave pixel_shuffle pixel_unshuffle "
-    "channel_shuffle zeros_like ones_like full_like one_hot roll trunc frac logsumexp var std var_mean lerp unfold outer tril triu diag_embed pad"
+    "channel_shuffle select_scatter slice_scatter zeros_like ones_like full_like one_hot roll trunc frac logsumexp var std var_mean lerp unfold outer tril triu diag_embed pad"
 ).split()
 # Beyond what torch.export takes apart by itself.
 TAKEN_APART = [
@@ -85,11 +87,11 @@ def mode_matters(module: torch.nn.Module) -> bool:
 
 
 def load_function(path: str, name: str):
-    spec = importlib.util.spec_from_file_location("reference", path)
-    assert spec is not None and spec.loader is not None
+    spec = import_loops.spec_of("reference", path)
     module = importlib.util.module_from_spec(spec)
     module.len = length  # type: ignore[attr-defined]
-    spec.loader.exec_module(module)
+    with import_loops.files_rewritten(os.path.dirname(os.path.abspath(path))):
+        spec.loader.exec_module(module)
     if not hasattr(module, name):
         raise Untraceable(f"the reference has no function '{name}'")
     function = getattr(module, name)
@@ -141,7 +143,7 @@ def is_understood(program) -> bool:
         if node.op != "call_function" or not hasattr(target, "_opname") or target._opname in IGNORED:
             continue
         known = f"{target._opname}.{target._overloadname}" in OPERATIONS or target._opname in OPERATIONS
-        known |= target._opname in import_complex.COMPLEX
+        known |= target._opname in import_complex.COMPLEX or target._opname in import_loops.OPERATORS
         if target._schema.is_mutable or not (known or target._opname in ("sym_size", "sym_numel")):
             return False
     return True
@@ -176,7 +178,7 @@ def extents_kept():
 
 def exported(function, examples, varying, folder):
     try:
-        return export(function, examples, varying)
+        return import_loops.followed(lambda: export(function, examples, varying))
     except Untraceable:
         raise
     except Exception as error:
@@ -257,15 +259,14 @@ class Reader:
     def __init__(self, program, inputs, dims, folder):
         self.program, self.inputs, self.dims, self.folder = program, list(inputs), dims, folder
         self.values: dict = {}
+        self.in_place: dict[int, Traced] = {}  # by identity: that the steps of a loop write into
 
     def results(self) -> list:
         nodes = list(self.program.graph.nodes)
         outputs = self.outputs_of(self.program, nodes[-1])
         needed = self.needed(outputs)
         self.place_inputs([node for node in nodes if node.op == "placeholder"], needed)
-        for node in nodes:
-            if node.op == "call_function" and node in needed:
-                self.values[node] = self.follow(node)
+        import_repeat.run(self, [node for node in nodes if node.op == "call_function" and node in needed])
         results = [self.values[output] if isinstance(output, torch.fx.Node) else output for output in outputs]
         if any(isinstance(result, Complex) for result in results):
             raise Untraceable("a result is complex: return its two parts, as torch.view_as_real gives them")
@@ -333,6 +334,8 @@ class Reader:
         arguments = [self.value(argument) for argument in node.args]
         options = {key: self.value(argument) for key, argument in node.kwargs.items()}
         try:
+            if arguments and id(arguments[0]) in self.in_place:
+                return self.of_changing(node, arguments, options)
             result = self.apply(node, arguments, options)
             self.check(node, result)
             return result
@@ -342,6 +345,14 @@ class Reader:
             first = (str(error).splitlines() or [""])[0]
             raise Untraceable(f"this form of '{name_of(node.target)}' is not understood{line_of(node, self.folder)}: "
                               f"{first}") from error
+
+    def of_changing(self, node, arguments, options):
+        """What is read of an array that changes stays as it was."""
+        name = node.target._opname
+        if name in import_repeat.SCATTERED:
+            return import_repeat.scattered(arguments[0], arguments[1], name, *arguments[2:], **options)
+        result = self.apply(node, arguments, options)
+        return Traced(result.node, result.shape, result.dtype) if isinstance(result, Traced) else result
 
     def apply(self, node, arguments, options):
         target = node.target

@@ -92,8 +92,9 @@ def add_formulas():
         return
     import complex_formulas
     import torch_formulas
+    import torch_loops
 
-    for module in (torch_formulas, complex_formulas):
+    for module in (torch_formulas, torch_loops, complex_formulas):
         for name, function in vars(module).items():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and function.__doc__:
                 setattr(Formulas, f"test_{name}", lambda self, m=module, n=name: self.compare(m, n))
