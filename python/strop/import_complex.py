@@ -96,20 +96,25 @@ def _same(out, z, *_, **__):
     return z
 
 
-def _filled(name, out, arguments, value):
-    """`arguments`: of the operation called `name`, without the value."""
-    fill = complex(value)
-    like = name in ("full_like", "zeros_like", "ones_like", "new_full", "new_zeros", "new_ones")
-    shape = arguments[1] if name.startswith("new_") else arguments[0].shape if like else arguments[0]
-    return Complex(*(OPERATIONS["full"](out, shape, part) for part in (fill.real, fill.imag)))
+def _made_twice(*names):
+    """Of two operations of real tensors, one for each part."""
+    return lambda out, *arguments, **options: Complex(*(OPERATIONS[name](out, *arguments, **options) for name in names))
 
 
 for _name in ("zeros", "zeros_like", "new_zeros", "empty", "empty_like", "new_empty"):
-    COMPLEX[_name] = lambda out, *arguments, name=_name, **_: _filled(name.replace("empty", "zeros"), out, arguments, 0)
+    COMPLEX[_name] = _made_twice(_name, _name)
 for _name in ("ones", "ones_like", "new_ones"):
-    COMPLEX[_name] = lambda out, *arguments, name=_name, **_: _filled(name, out, arguments, 1)
-for _name in ("full", "full_like", "new_full"):
-    COMPLEX[_name] = lambda out, *arguments, name=_name, **_: _filled(name, out, arguments[:-1], arguments[-1])
+    COMPLEX[_name] = _made_twice(_name, _name.replace("ones", "zeros"))
+
+
+@of_complex("full")
+def _full(out, shape, value, **_):
+    value = complex(value)
+    return Complex(OPERATIONS["full"](out, shape, value.real), OPERATIONS["full"](out, shape, value.imag))
+
+
+COMPLEX["new_full"] = lambda out, x, shape, value, **_: _full(out, shape, value)
+COMPLEX["full_like"] = lambda out, x, value, **_: _full(out, x.shape, value)
 
 
 # ---- arithmetic --------------------------------------------------------------------------------------------

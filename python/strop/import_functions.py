@@ -124,8 +124,7 @@ def einsum(equation, *operands):
 
 
 _attention, _einsum = torch.nn.functional.scaled_dot_product_attention, torch.einsum
-_root = math.sqrt
-
+_root, _stack, _concatenate = math.sqrt, torch.stack, torch.cat
 
 
 def stack(tensors, dim=0, **options):
@@ -135,8 +134,6 @@ def stack(tensors, dim=0, **options):
 def concatenate(tensors, dim=0, **options):
     return tensors.concatenated(dim) if isinstance(tensors, SteppedList) else _concatenate(tensors, dim, **options)
 
-
-_stack, _concatenate = torch.stack, torch.cat
 
 REPLACED = (
     (torch, "stack", stack),

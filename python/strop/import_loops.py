@@ -26,13 +26,12 @@ import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from strop.import_recurrent import LIBRARY
-from strop.trace_rewrite import Rewriter, stored
+from strop.trace_rewrite import Rewriter
 from strop.trace_states import UNBOUND
 from strop.trace_syntax import placed
 
 LONG = 32  # steps of a known number that are no single operations
 MOST_PASSES = 4  # over a body, until its states have their shapes
-NAME = ast.Name
 
 
 class LoopUnfollowed(Exception):
@@ -78,18 +77,8 @@ torch.library.register_fake("strop::loop_end", _seen_end, lib=LIBRARY)
 class TorchRewriter(Rewriter):
     """Rewrites `for NAME in range(...)` only."""
 
-    def _function(self, node):
-        arguments = node.args
-        names = {a.arg for a in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]}
-        names |= {a.arg for a in (arguments.vararg, arguments.kwarg) if a}
-        self.locals.append(names | (stored(node.body) if isinstance(node.body, list) else set()))
-        self.depth += 1
-        self.generic_visit(node)
-        self.depth -= 1
-        self.locals.pop()
-        return node
-
-    visit_FunctionDef = visit_AsyncFunctionDef = visit_Lambda = _function
+    def with_few_returns(self, body: list) -> list:
+        return body
 
     def visit_For(self, node):
         return super().visit_For(node) if self.depth and can_be_followed(node) else self.generic_visit(node)
@@ -162,8 +151,8 @@ LEAVES = (ast.Break, ast.Continue, ast.Return, ast.Raise, ast.Yield, ast.YieldFr
 
 
 def can_be_followed(node: ast.For) -> bool:
-    over_range = isinstance(node.iter, ast.Call) and isinstance(node.iter.func, NAME) and node.iter.func.id == "range"
-    if not over_range or not isinstance(node.target, NAME) or node.orelse:
+    over_range = isinstance(node.iter, ast.Call) and isinstance(node.iter.func, ast.Name) and node.iter.func.id == "range"
+    if not over_range or not isinstance(node.target, ast.Name) or node.orelse:
         return False
     inner = [one for top in node.body for one in ast.walk(top)]
     return not any(isinstance(one, LEAVES) or sets_attribute(one) or changes_in_place(one) for one in inner)
@@ -257,14 +246,18 @@ class SymbolicRange:
         self.bounds = begin, end, step
         self.count = end - begin if step == 1 else (end - begin + step - 1) // step
 
+    def _known(self):
+        """For who does not loop over it: Python makes numbers of the bounds."""
+        return builtins.range(*map(int, self.bounds))
+
     def __iter__(self):
-        return iter(builtins.range(*map(int, self.bounds)))
+        return iter(self._known())
 
     def __len__(self):
-        return len(builtins.range(*map(int, self.bounds)))
+        return len(self._known())
 
     def __getitem__(self, place):
-        return builtins.range(*map(int, self.bounds))[place]
+        return self._known()[place]
 
 
 def range_(*bounds):
@@ -335,9 +328,6 @@ class TensorLoop:
             yield None
         self.symbolic = False
 
-    def leave(self, how: str):
-        pass
-
     def turn(self, local: dict, all_: dict) -> list:
         if not self.passes:
             self.before = {name: local.get(name, UNBOUND) for name in self.names}
@@ -389,7 +379,7 @@ class TensorLoop:
 
     def _is_settled(self, local: dict) -> bool:
         """Whether the states have the shapes and types that they were given."""
-        plans = dict(self.plans)
+        misfits = {}
         for name, given in self.given.items():
             after = local.get(name, UNBOUND)
             if name in self.fresh or after is given:
@@ -397,10 +387,9 @@ class TensorLoop:
             if not isinstance(after, torch.Tensor) or not isinstance(given, (torch.Tensor, int, float)):
                 raise LoopUnfollowed
             if not isinstance(given, torch.Tensor) or given.shape != after.shape or given.dtype != after.dtype:
-                plans[name] = after
-        settled = len(plans) == len(self.plans) and all(plans[name] is self.plans[name] for name in plans)
-        self.plans = plans
-        return settled
+                misfits[name] = after
+        self.plans |= misfits
+        return not misfits
 
     def _after(self, local: dict) -> list:
         values = {name: local.get(name, UNBOUND) for name in self.names}

@@ -11,7 +11,6 @@ from strop.trace_loops import Loop
 from strop.trace_states import UNBOUND
 from strop.trace_walks import LONG, range_
 
-
 MOST = (1 << 63) - 1  # "to the end"
 
 
@@ -75,21 +74,18 @@ def scattered(target, source, name, dim=0, start=None, end=None, step=1):
 
 def repeat(reader, nodes: list):
     begin, end = nodes[0], nodes[-1]
-    states, after, last, each, count, id_ = end.args
-    own = [node for node in nodes if is_part(node, "loop_state") and node.args[1] == id_]
-    body = [node for node in nodes if node not in (begin, end) and node not in own]
-    names = [f"state{i}" for i in builtins.range(len(states))]
+    places, after, last, each, count, id_ = end.args
+    own = {node.args[2]: node for node in nodes if is_part(node, "loop_state") and node.args[1] == id_}
+    body = [node for node in nodes if node not in (begin, end, *own.values())]
+    names = {place: f"state{place}" for place in places}
     lasts = [f"last{i}" for i in builtins.range(len(last))]
     lists = [f"each{i}" for i in builtins.range(len(each))]
-    state_at = {node.args[2]: node for node in own}
-    states = [state_at[place] for place in states]
-    changed = [is_written(node) for node in after]
-    local = {name: reader.values[state.args[0]] for name, state in zip(names, states)} | {name: [] for name in lists}
-    for name, is_changed in zip(names, changed):
-        if is_changed:  # in place, which is nobody else's business
-            local[name] = Traced(local[name].node, local[name].shape, local[name].dtype)
-    about = {"names": [*names, *lasts, *lists], "watched": [], "stored": [*names, *lasts], "fresh": lasts, "mutated": lists}
-    about["mutated"] = [*lists, *(name for name, is_changed in zip(names, changed) if is_changed)]
+    local = {name: reader.values[own[place].args[0]] for place, name in names.items()} | {name: [] for name in lists}
+    written = [name for name, node in zip(names.values(), after) if is_written(node)]
+    for name in written:  # in place, which is nobody else's business
+        local[name] = Traced(local[name].node, local[name].shape, local[name].dtype)
+    kept = [*names.values(), *lasts]
+    about = {"names": [*kept, *lists], "watched": [], "stored": kept, "fresh": lasts, "mutated": [*lists, *written]}
     count = reader.value(count)
     loop = Loop(builtins.range(count) if is_int(count) and count >= LONG else range_(count), ("loop", id_), "t", about)
     for item in loop:
@@ -100,13 +96,11 @@ def repeat(reader, nodes: list):
                 continue
             item = loop.item
         reader.values[begin] = item
-        for node in own:
-            known = node in states
-            reader.values[node] = local[names[states.index(node)]] if known else reader.values[node.args[0]]
-        reader.in_place |= {id(local[name]): local[name] for name, is_changed in zip(names, changed) if is_changed}
+        for place, node in own.items():
+            reader.values[node] = local[names[place]] if place in names else reader.values[node.args[0]]
+        reader.in_place |= {id(local[name]): local[name] for name in written}
         run(reader, body)
-        local |= {name: reader.value(node) for name, node in zip([*names, *lasts], [*after, *last])}
+        local |= {name: reader.value(node) for name, node in zip(kept, [*after, *last])}
         for name, node in zip(lists, each):
             local[name].append(reader.value(node))
-    stacked = [call("stack", (local[name],), {}) for name in lists]
-    reader.values[end] = [local[name] for name in [*names, *lasts]] + stacked
+    reader.values[end] = [local[name] for name in kept] + [call("stack", (local[name],), {}) for name in lists]

@@ -41,6 +41,7 @@ from strop import (  # noqa: E402, F401  (they fill the table of trace_calls)
     trace_creation,
     trace_elementwise,
     trace_found,
+    trace_fourier,
     trace_matrices,
     trace_numpy,
     trace_order,

@@ -116,7 +116,7 @@ def call(name: str, arguments, options):
         from strop.trace_masks import call_masked
 
         return call_masked(name, arguments, options)
-    from strop import trace_complex, trace_fourier  # noqa: F401 (its table)
+    from strop import trace_complex
 
     if trace_complex.concerns(name, arguments, options):
         if out is not None or options.pop("where", True) is not True:

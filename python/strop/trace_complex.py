@@ -433,25 +433,6 @@ for _name in "matmul dot inner outer kron tensordot convolve".split():
         lambda x, y: HANDLERS[name](x, y, *rest, **options), a, b)
 
 
-# ---- creation ----------------------------------------------------------------------------------------------
-
-CREATED = ("zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like")
-
-
-def filled(name, like, *arguments, dtype=None, shape=None, order="C"):
-    """`arguments`: the value of those that have one, then the type."""
-    re, im = parts(arguments[0]) if name.startswith("full") else (lift(float(name.startswith("ones"))), None)
-    dtype = dtype or (arguments[-1] if len(arguments) > name.startswith("full") else None)
-    dtype = np.dtype(dtype or like.dtype if name.endswith("_like") else dtype or complex)
-    extents = like.shape if name.endswith("_like") and shape is None else shape_where_taken(like if shape is None else shape)
-    part = np.dtype(np.float32) if dtype == np.complex64 else np.dtype(np.float64)
-    return Complex(*(full(extents, 0.0 if one is None else one, part) for one in (re, im)))
-
-
-for _name in CREATED:
-    COMPLEX[_name] = lambda *arguments, name=_name, **options: filled(name, *arguments, **options)
-
-
 def _norm_of(z, order, axis, keepdims):
     return HANDLERS["linalg.norm"](absolute(z), order, axis, keepdims)
 
@@ -476,6 +457,25 @@ def _astype(value, dtype=None, **_):
 
 
 COMPLEX |= {"einsum": einsum, "astype": _astype, "array": _astype, "asarray": _astype}
+
+
+# ---- creation ----------------------------------------------------------------------------------------------
+
+CREATED = ("zeros", "ones", "empty", "full", "zeros_like", "ones_like", "empty_like", "full_like")
+
+
+def filled(name, like, *arguments, dtype=None, shape=None, order="C"):
+    """`arguments`: the value of those that have one, then the type."""
+    re, im = parts(arguments[0]) if name.startswith("full") else (lift(float(name.startswith("ones"))), None)
+    dtype = dtype or (arguments[-1] if len(arguments) > name.startswith("full") else None)
+    dtype = np.dtype(dtype or like.dtype if name.endswith("_like") else dtype or complex)
+    extents = like.shape if name.endswith("_like") and shape is None else shape_where_taken(like if shape is None else shape)
+    part = np.dtype(np.float32) if dtype == np.complex64 else np.dtype(np.float64)
+    return Complex(*(full(extents, 0.0 if one is None else one, part) for one in (re, im)))
+
+
+for _name in CREATED:
+    COMPLEX[_name] = lambda *arguments, name=_name, **options: filled(name, *arguments, **options)
 
 
 def lifted(value):

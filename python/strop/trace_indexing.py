@@ -74,11 +74,10 @@ def expand_key(key, rank: int) -> list:
     """One entry an axis, and None for new axes."""
     key = list(key) if isinstance(key, tuple) else [key]
     key = [
-        np.asarray(entry) if isinstance(entry, list) and all(is_int(i) for i in entry)
-        else numbers_of(entry) if getattr(entry, "range", None)
-        else entry
+        np.asarray(entry) if isinstance(entry, list) and all(is_int(i) for i in entry) else entry
         for entry in key
     ]
+    key = [numbers_of(entry) if getattr(entry, "range", None) else entry for entry in key]
     used = sum(entry is not None and entry is not Ellipsis for entry in key)
     ellipses = sum(entry is Ellipsis for entry in key)
     if used > rank or ellipses > 1:

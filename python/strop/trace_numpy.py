@@ -207,6 +207,8 @@ for _spellings, _function in (
 def where(condition, *choices):
     if not choices:
         return HANDLERS["nonzero"](condition)
+    if len(choices) != 2:
+        raise Untraceable("'np.where' with two arguments has no graph operation")
     return pointwise("where", condition, *choices)
 
 

@@ -164,12 +164,15 @@ class Rewriter(ast.NodeTransformer):
 
     # ---- functions ----
 
+    def with_few_returns(self, body: list) -> list:
+        return with_one_return(without_returns_in_loops(body))
+
     def _function(self, node):
         arguments = node.args
         names = {a.arg for a in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]}
         names |= {a.arg for a in (arguments.vararg, arguments.kwarg) if a}
         if isinstance(node, ast.FunctionDef) and not _binds(node.body):
-            node.body = with_one_return(without_returns_in_loops(node.body))
+            node.body = self.with_few_returns(node.body)
         body = node.body if isinstance(node.body, list) else []
         names |= stored(body)
         inner = [one for top in body for one in ast.walk(top)]

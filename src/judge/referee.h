@@ -205,17 +205,17 @@ private:
     Runner::Outcome glance_once(Runner& runner, size_t index, double estimate_ns, double batch_ns, Seen& seen);
     Runner::Outcome compare_seen(Buffers& buffers, int64_t first, uint32_t calls, const Glimpse& glimpse);
     static Runner::Outcome with_the_device_in_view(Runner& runner, size_t index, Runner::Outcome outcome);
-    using InputValues = Buffers::Values;
     Runner::Outcome meet_new_inputs(Runner& runner, size_t index, Measurement& time);
     // A call with known inputs, then a watched one with others, whose time it gives.
-    Runner::Outcome call_after_known(Runner& runner, size_t index, const InputValues& known, const InputValues& inputs);
+    Runner::Outcome call_after_known(Runner& runner, size_t index, const Buffers::Values& known,
+                                     const Buffers::Values& inputs);
     // What such a call takes in a process without a kernel, while the kernel's own stands still.
-    double asking_ns(Runner& runner, Buffers& buffers, const InputValues& known);
+    double asking_ns(Runner& runner, Buffers& buffers, const Buffers::Values& known);
     // `quick`: less than `slow_ns` with inputs whose order and signs are those of the known ones.
-    Runner::Outcome meet_like_inputs(Runner& runner, size_t index, const InputValues& known, double slow_ns,
+    Runner::Outcome meet_like_inputs(Runner& runner, size_t index, const Buffers::Values& known, double slow_ns,
                                      bool& quick);
     // `packs`: what it keeps is made of some inputs, of each by itself, and nothing is lost with others.
-    Runner::Outcome meet_one_by_one(Runner& runner, size_t index, const InputValues& known, bool& packs);
+    Runner::Outcome meet_one_by_one(Runner& runner, size_t index, const Buffers::Values& known, bool& packs);
     Runner::Outcome compare_call(Runner& runner, size_t index, InputSet set);
     Runner::Outcome compare_lengths(Runner& runner, size_t index, Measurement& time);
     Runner::Outcome compare_lengths_in_pairs(Runner& runner, size_t index, double estimate_ns, Measurement& time);

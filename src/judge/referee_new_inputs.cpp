@@ -15,8 +15,6 @@ namespace strop::judge {
 
 namespace {
 
-using InputValues = Buffers::Values;
-
 constexpr double remembers_ratio = 1.5, remembers_least_ns = 2e3;  // of calls with new inputs over known ones
 constexpr double branches_ratio = 3;                               // likewise, more than learned branches mostly save
 constexpr double alone_ratio = 3;                                  // of a call by itself over those of batches
@@ -62,10 +60,10 @@ struct Calls {
 struct OneByOne {
     std::vector<std::vector<double>> took;  // without waiting
 
-    explicit OneByOne(const InputValues& known) : took(known.size() + 2) {}
-    InputValues inputs(size_t kind, const InputValues& known, const InputValues& drawn) const {
+    explicit OneByOne(const Buffers::Values& known) : took(known.size() + 2) {}
+    static Buffers::Values inputs(size_t kind, const Buffers::Values& known, const Buffers::Values& drawn) {
         if (kind > known.size()) return drawn;
-        InputValues inputs = known;
+        Buffers::Values inputs = known;
         if (kind < known.size()) inputs[kind] = drawn[kind];
         return inputs;
     }
@@ -87,8 +85,8 @@ struct OneByOne {
 }  // namespace
 
 // Before both kinds of calls the same memory is written by the same code, so that caches are in the same state.
-Runner::Outcome Referee::call_after_known(Runner& runner, size_t index, const InputValues& known,
-                                          const InputValues& inputs) {
+Runner::Outcome Referee::call_after_known(Runner& runner, size_t index, const Buffers::Values& known,
+                                          const Buffers::Values& inputs) {
     Buffers& buffers = *runner.points()[index];
     const uint32_t set = static_cast<uint32_t>(buffers.timed());
     buffers.set_input_values(set, known);
@@ -98,7 +96,7 @@ Runner::Outcome Referee::call_after_known(Runner& runner, size_t index, const In
     return runner.watched_call(index, 1, set, 0, call_limit);
 }
 
-double Referee::asking_ns(Runner& runner, Buffers& buffers, const InputValues& known) {
+double Referee::asking_ns(Runner& runner, Buffers& buffers, const Buffers::Values& known) {
     runner.pause();
     const std::unique_ptr<Runner> idle = Runner::idle(problem_, {&buffers});
     std::vector<double> took;
@@ -118,8 +116,8 @@ Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index, Measureme
     Buffers& buffers = *runner.points()[index];
     const size_t set = buffers.timed();
     buffers.restore();
-    const InputValues known = buffers.input_values(set);
-    InputValues drawn;
+    const Buffers::Values known = buffers.input_values(set);
+    Buffers::Values drawn;
     Calls calls{stats::median(time.samples_ns), runner.handshake_ns()};
     calls.explained_ns = waking_ns + fetched_ns_of_a_byte * static_cast<double>(buffers.tensor_bytes());
     int rounds = calls.batch_ns > slow_call_ns ? 1 : buffers.large() ? 2 : rounds_of_the_first, look = 0;
@@ -168,13 +166,13 @@ Runner::Outcome Referee::meet_new_inputs(Runner& runner, size_t index, Measureme
 // All inputs times one factor, another each time: how they compare and their signs stay, so that an honest kernel takes
 // the branches that the processor has learned, and who keeps results by content has none for them. Whoever is quick has
 // to be right.
-Runner::Outcome Referee::meet_like_inputs(Runner& runner, size_t index, const InputValues& known, double slow_ns,
+Runner::Outcome Referee::meet_like_inputs(Runner& runner, size_t index, const Buffers::Values& known, double slow_ns,
                                           bool& quick) {
     Buffers& buffers = *runner.points()[index];
     std::vector<double> took;
     Runner::Outcome outcome;
     for (int round = 0; round < rounds_of_like_inputs; ++round) {
-        InputValues like = known;
+        Buffers::Values like = known;
         const double factor = 1 - least_like_change * (1 + static_cast<double>(random() % 1000) / 1000);
         bool any = false;
         for (size_t t = 0; t < like.size(); ++t) {
@@ -193,12 +191,12 @@ Runner::Outcome Referee::meet_like_inputs(Runner& runner, size_t index, const In
 // Who keeps weights in another layout, and compares them at every call, loses time with new weights and none with the
 // other inputs new. Results are kept of all inputs, and what is kept of several together is lost with each of them.
 // Under load anything can look so, and an honest kernel must not be accused: it is looked at up to three times.
-Runner::Outcome Referee::meet_one_by_one(Runner& runner, size_t index, const InputValues& known, bool& packs) {
+Runner::Outcome Referee::meet_one_by_one(Runner& runner, size_t index, const Buffers::Values& known, bool& packs) {
     Buffers& buffers = *runner.points()[index];
     OneByOne calls(known);
     auto renew = [&](size_t kind) {
         buffers.refill(problem_, buffers.timed(), random());
-        return calls.inputs(kind, known, buffers.input_values(buffers.timed()));
+        return OneByOne::inputs(kind, known, buffers.input_values(buffers.timed()));
     };
     for (int look = 0; look < looks && !packs; ++look) {
         for (int round = 0; round < rounds_of_another; ++round)

@@ -166,7 +166,6 @@ void load_driver(sandbox::Command& command) {
     look_at_resident_memory(command);
 }
 
-// Awake at the end: sleeping lasts some ten microseconds longer than asked for.
 // As the system counts them: proc_pid_schedstat(5). 0 where it does not.
 struct ThreadTimes {
     int64_t ran_ns = 0, waited_ns = 0;
@@ -178,6 +177,7 @@ ThreadTimes times_of(pid_t process, pid_t thread) {
     return file >> times.ran_ns >> times.waited_ns ? times : ThreadTimes{};
 }
 
+// Awake at the end: sleeping lasts some ten microseconds longer than asked for.
 void wait_until(Clock::time_point moment) {
     std::this_thread::sleep_until(moment - longest_spin);
     while (Clock::now() < moment) {

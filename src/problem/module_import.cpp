@@ -96,9 +96,10 @@ ModuleImport import_module(const fs::path& file, const std::string& dtype, const
                          "a folder with problem.yaml is a problem already");
     sandbox::Finished finished = run_import(file, dtype, reference);
     if (finished.timed_out)
-        throw UsageError(fmt::format("{}: was not imported within {:.0f} s", file.string(), import_limit.count()),
-                         "a loop of a module is unrolled: take fewer steps in get_inputs(), or write the reference in "
-                         "NumPy, whose loops are followed; and make the constructor quick");
+        throw UsageError(
+            fmt::format("{}: was not imported within {:.0f} s", file.string(), import_limit.count()),
+            "make its constructor and get_inputs() quick; a loop that is not followed (docs/problems.md) is "
+            "unrolled: give it fewer steps there, or write the reference in NumPy");
     const Json document = answer_of(finished, file, "the import", "write a problem.yaml by hand (docs/problems.md)");
     import.name = document.at("name").get<std::string>();
     import.files.merge(document.at("files").get<std::map<std::string, std::string>>());

@@ -192,6 +192,7 @@ UNTRACEABLE = {
         "extents 4 and 5 do not broadcast",
     ),
     "dtype": ("def f(x):\n return np.zeros(x.shape, np.uint16) + x", "dtype 'uint16' is not supported"),
+    "where of two": ("def f(x):\n return np.where(x > 0, x)", "'np.where' with two arguments"),
     "found places": ("def f(x):\n return np.where(x > 0)[0]", "boolean mask indexing"),
     "found places of other axes": ("def f(x):\n i, j = np.nonzero(x > 0)\n return x[j, i].sum()", "places that were found"),
     "one found place": ("def f(x):\n return x + np.flatnonzero(x > 0)[0]", "boolean mask indexing"),
