@@ -126,7 +126,9 @@ Arguments parse(const CommandSpec& spec, const std::vector<std::string>& words) 
     std::vector<CLI::Option*> options;
     for (const Flag& flag : spec.flags) {
         if (flag.kind == Kind::on_off) options.push_back(app.add_flag(flag.name));
-        else options.push_back(app.add_option(flag.name, values[flag.name])->expected(1)->take_all());
+        else
+            options.push_back(
+                app.add_option(flag.name, values[flag.name])->expected(1)->allow_extra_args(false)->take_all());
     }
     for (const Positional& positional : spec.positionals)
         options.push_back(app.add_option(positional.name, values[positional.name])

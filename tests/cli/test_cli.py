@@ -124,6 +124,18 @@ class WrongUsage(InFolder):
     def test_a_flag_twice(self):
         self.fails(["runs", "--store", "a", "--store", "b"], 2, "--store was given 2 times", "give it once")
 
+    def test_flags_may_stand_before_other_arguments(self):
+        """A flag takes one value, and leaves what follows to the command."""
+        for command in COMMANDS:
+            text = strop(command, "--help").stdout
+            if not re.search(rf"(?m)^usage: strop {command} .*[A-Z]", text.replace("[flags]", "")):
+                continue
+            for flag in re.findall(r"(?m)^  (--[a-z-]+) [A-Z=]+ ", text):
+                with self.subTest(command=command, flag=flag):
+                    done = strop(command, flag, "0.5", "", cwd=self.folder)
+                    self.assertEqual(done.returncode, 2)
+                    self.assertNotRegex(done.stderr, "was given 2 times|needs a ")
+
     def test_errors_are_the_same_in_a_terminal(self):
         shown, code = strop_in_terminal("optimse", cwd=self.folder)
         self.assertEqual(code, 2)
