@@ -38,8 +38,9 @@ Return next_return(const RunningBatch& batch, int64_t before) {
 
 struct Span {
     double ns = 0;
-    int64_t calls = 0;  // 0: the batch was over, or nothing returned
-    double ran_ns = 0;  // of its threads; no less than all of it where that is not known
+    int64_t calls = 0;   // 0: the batch was over, or nothing returned
+    double ran_ns = 0;   // of its threads; no less than all of it where that is not known
+    double work_ns = 0;  // of them for a call; 0: not known
 };
 
 // Whoever reads may lose the core at any moment; that makes a span shorter.
@@ -57,8 +58,13 @@ Span next_span(const RunningBatch& batch) {
     if (before >= batch.calls) return {};
     const Return last = next_return(batch, before);
     if (last.count == before || last.count <= first.count) return {};
-    const double ns = static_cast<double>(Nanoseconds(last.not_before - first.not_after).count());
-    return {ns, last.count - first.count, batch.ran_ns ? static_cast<double>(batch.ran_ns() - ran) : ns};
+    Span span{static_cast<double>(Nanoseconds(last.not_before - first.not_after).count()), last.count - first.count};
+    span.ran_ns = span.ns;
+    if (!batch.ran_ns) return span;
+    span.ran_ns = static_cast<double>(batch.ran_ns() - ran);
+    // Who reads may have lost the core since: with the calls that have returned by now.
+    span.work_ns = span.ran_ns / static_cast<double>(batch.returned() - first.count);
+    return span;
 }
 
 // Of the call that has returned last; `older`: or of one before, but while it runs there is no time to lose: half of
@@ -107,21 +113,29 @@ Glimpse look_at(const RunningBatch& batch, const Problem& problem, Buffers& buff
     if (batch.returned() < 1) (void)next_return(batch, 0);
     for (int attempt = 0; attempt < tries && glimpse.call < 0 && !glimpse.late; ++attempt)
         read_outputs(batch, problem, buffers, random, attempt == 0, glimpse);
-    if (!glimpse.late) glimpse.pace_ns = pace_ns(batch);
+    if (!glimpse.late) {
+        const Pace seen = pace(batch);
+        glimpse.pace_ns = seen.ns;
+        glimpse.work_ns = seen.work_ns;
+    }
     return glimpse;
 }
 
-double pace_ns(const RunningBatch& batch) {
+Pace pace(const RunningBatch& batch) {
     const Clock::time_point latest = Clock::now() + longest_watch;
+    Pace pace;
     while (Clock::now() < latest) {
         const int64_t waited = batch.waited_ns();
         const Span span = next_span(batch);
-        if (span.calls == 0) return 0;
+        if (span.calls == 0) break;
+        if (pace.work_ns == 0) pace.work_ns = span.work_ns;
         if (static_cast<double>(batch.waited_ns() - waited) < waited_share * span.ns &&
-            span.ran_ns > (1 - waited_share) * span.ns)
-            return span.ns / static_cast<double>(span.calls);
+            span.ran_ns > (1 - waited_share) * span.ns) {
+            pace.ns = span.ns / static_cast<double>(span.calls);
+            break;
+        }
     }
-    return 0;
+    return pace;
 }
 
 }  // namespace strop::judge

@@ -33,6 +33,7 @@ struct Glimpse {
     int64_t call = -1;  // whose outputs they are, numbered in its batch; -1: nothing was seen
     std::vector<Found> found;
     double pace_ns = 0;  // a call took, between two returns; 0: not seen
+    double work_ns = 0;  // of all threads, for a call likewise, whoever had to wait; 0: not seen
 };
 
 // Reads secret elements of what a call has written, for as long as no later call can have begun to write there, then
@@ -41,8 +42,11 @@ Glimpse look_at(const RunningBatch& batch, const Problem& problem, Buffers& buff
 
 // What a call takes between the next return and one some calls later, when no thread had to wait for a core and, where
 // threads end, some thread always had one; 0 where the batch ended before that was seen, or nothing returned within a
-// moment.
-double pace_ns(const RunningBatch& batch);
+// moment. `work_ns`: likewise how long its threads had a core for it, at the first look; no more than they had.
+struct Pace {
+    double ns = 0, work_ns = 0;
+};
+Pace pace(const RunningBatch& batch);
 
 // Keep a core busy: for so long, and until the batch is over, a moment at most.
 void spin(Nanoseconds duration);

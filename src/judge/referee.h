@@ -198,6 +198,7 @@ private:
         double call_ns = 0;  // what all of the batch took for a call, less the time when it had no core
         int paces = 0;       // so many batches had calls that were seen to return
         double pace = 0;     // what those took, over that and what is claimed: the slowest of them
+        double work = 0;     // of kernels that start threads: of the first that was seen, over that of all of its batch
     };
     Runner::Outcome glance_at_suspect(Runner& runner, size_t index, double estimate_ns, Runner::Outcome first);
     Runner::Outcome glance_in_time(Runner& runner, size_t index, double estimate_ns, int attempts, int paces,

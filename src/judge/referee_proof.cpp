@@ -152,11 +152,15 @@ Runner::Outcome Referee::glance_once(Runner& runner, size_t index, double estima
                                  glimpse = look_at(running, problem_, buffers, random_);
                                  if (busy) spin_to_the_end(running);
                              }};
-    const int64_t waited = runner.calling_thread_waited_ns();
+    const int64_t waited = runner.calling_thread_waited_ns(), ran = runner.ran_ns();
     Runner::Outcome outcome = runner.call(index, count, static_cast<uint32_t>(buffers.timed()),
                                           static_cast<uint32_t>(first), glance_limit, &meanwhile);
+    const double work_ns = static_cast<double>(runner.ran_ns() - ran) / count;
     seen.call_ns = (outcome.outside_ns - static_cast<double>(runner.calling_thread_waited_ns() - waited)) / count;
     seen.pace = std::max(seen.pace, glimpse.pace_ns / std::max(seen.call_ns, estimate_ns));
+    // Beside others hardly a moment passes in which no thread waits; the work of a call is the same.
+    if (work_ns > 0 && seen.work == 0) seen.work = glimpse.work_ns / work_ns;
+    seen.pace = std::max(seen.pace, seen.work);
     seen.paces += glimpse.pace_ns > 0;
     if (!outcome.ok() || glimpse.call < 0 || !seen.late) return outcome;  // once in time is enough of the reference
     seen.late = glimpse.late;
