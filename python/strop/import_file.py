@@ -29,7 +29,7 @@ from torch._subclasses.fake_tensor import (  # noqa: E402
     FakeTensorMode,
 )
 
-from strop import import_loops, import_outputs, import_torch  # noqa: E402
+from strop import import_outputs, import_rewrite, import_torch  # noqa: E402
 from strop.import_dimensions import NAMES, Dimensions, parts  # noqa: E402
 from strop.import_functions import length  # noqa: E402
 from strop.import_names import SEED, Names, Refusal, answer, problem_name  # noqa: E402
@@ -72,7 +72,7 @@ def blaming(path: str, what: str, hint: str):
 def load(path: str):
     if not path.endswith(".py"):
         raise Refusal(f"{path}: is no Python file (.py)", FORM)
-    spec = import_loops.spec_of("original", path)
+    spec = import_rewrite.spec_of("original", path)
     module = importlib.util.module_from_spec(spec)
     sys.modules["original"] = module
     torch.manual_seed(SEED)

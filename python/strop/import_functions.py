@@ -8,7 +8,7 @@ import math
 import numpy as np
 import torch
 
-from strop.import_loops import SteppedList
+from strop.import_walks import SteppedList
 from strop.trace_dims import Untraceable
 
 

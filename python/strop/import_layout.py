@@ -148,6 +148,11 @@ def _narrow(out, x, axis, start, length):
     return part(x, axis, begin, begin + length)
 
 
+@imports("window")
+def _window(out, x, axis, start, length):
+    return part(x, axis, start, start + length)
+
+
 @imports("select", "select_copy")
 def _select(out, x, axis, index):
     axis = axis_of(axis, x.ndim)

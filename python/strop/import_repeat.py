@@ -74,7 +74,7 @@ def scattered(target, source, name, dim=0, start=None, end=None, step=1):
 
 def repeat(reader, nodes: list):
     begin, end = nodes[0], nodes[-1]
-    places, after, last, each, count, id_ = end.args
+    places, after, last, each, count, id_, _ = end.args
     own = {node.args[2]: node for node in nodes if is_part(node, "loop_state") and node.args[1] == id_}
     body = [node for node in nodes if node not in (begin, end, *own.values())]
     names = {place: f"state{place}" for place in places}

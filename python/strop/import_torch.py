@@ -30,6 +30,7 @@ from strop import (  # noqa: F401  (fill the table)
     import_pointwise,
     import_products,
     import_repeat,
+    import_rewrite,
 )
 from strop import import_reductions  # noqa: F401
 from strop.import_complex import Complex
@@ -87,10 +88,10 @@ def mode_matters(module: torch.nn.Module) -> bool:
 
 
 def load_function(path: str, name: str):
-    spec = import_loops.spec_of("reference", path)
+    spec = import_rewrite.spec_of("reference", path)
     module = importlib.util.module_from_spec(spec)
     module.len = length  # type: ignore[attr-defined]
-    with import_loops.files_rewritten(os.path.dirname(os.path.abspath(path))):
+    with import_rewrite.files_rewritten(os.path.dirname(os.path.abspath(path))):
         spec.loader.exec_module(module)
     if not hasattr(module, name):
         raise Untraceable(f"the reference has no function '{name}'")

@@ -171,7 +171,7 @@ class Rewriter(ast.NodeTransformer):
         arguments = node.args
         names = {a.arg for a in [*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs]}
         names |= {a.arg for a in (arguments.vararg, arguments.kwarg) if a}
-        if isinstance(node, ast.FunctionDef) and not _binds(node.body):
+        if isinstance(node, ast.FunctionDef) and not binds(node.body):
             node.body = self.with_few_returns(node.body)
         body = node.body if isinstance(node.body, list) else []
         names |= stored(body)
@@ -206,6 +206,10 @@ class Rewriter(ast.NodeTransformer):
 
     # ---- loops ----
 
+    def about(self, node) -> dict:
+        """What else a loop is told of itself."""
+        return {}
+
     def visit_For(self, node):
         if any(map(_breaks, node.body)) and self.depth and not hasattr(node, "is_rewritten"):
             self.count += 1
@@ -234,7 +238,7 @@ class Rewriter(ast.NodeTransformer):
         flat = [inner for one in body for inner in (one if isinstance(one, list) else [one])]
         orelse = [inner for one in node.orelse for inner in _as_list(self.visit(one))]
         about = {"names": names, "watched": watched, "stored": sorted(writes), "fresh": new, "mutated": sorted(mutated)}
-        about |= {"shared": sorted(writes & self.shared[-1]), "yields": yields}
+        about |= {"shared": sorted(writes & self.shared[-1]), "yields": yields, **self.about(node)}
         start = statement(f"{loop} = _strop_loop(0, {getattr(node, 'place', node.lineno)}, {called!r}, {about!r})")
         start.value.args[0] = iterable
         turn = statements(
@@ -284,7 +288,7 @@ class Rewriter(ast.NodeTransformer):
     def visit_IfExp(self, node):
         node.test = self._condition(node.test)
         node.body, node.orelse = self.visit(node.body), self.visit(node.orelse)
-        if not self.depth or _binds([node.body, node.orelse]):
+        if not self.depth or binds([node.body, node.orelse]):
             return node
         call = _call("_strop_either(0, 1, 2)", 0, node.test)
         call.args[1], call.args[2] = _later(node.body), _later(node.orelse)
@@ -301,7 +305,7 @@ class Rewriter(ast.NodeTransformer):
 
     def visit_BoolOp(self, node):
         """As a value: one of the operands."""
-        if not self.depth or _binds(node.values):
+        if not self.depth or binds(node.values):
             return self.generic_visit(node)
         name = "_strop_both_values" if isinstance(node.op, ast.And) else "_strop_any_of_values"
         values = [_later(self.visit(value)) for value in node.values]
@@ -315,7 +319,7 @@ class Rewriter(ast.NodeTransformer):
         """`and`, `or`, `not` and chains of comparisons within it may be of traced values."""
         if isinstance(node, ast.Compare) and len(node.ops) > 1 and (chain := self._chain(node)) is not None:
             return self._condition(chain)
-        if isinstance(node, ast.BoolOp) and not _binds(node.values):
+        if isinstance(node, ast.BoolOp) and not binds(node.values):
             name = "_strop_both" if isinstance(node.op, ast.And) else "_strop_any"
             values = [_later(self._condition(value)) for value in node.values]
             return ast.copy_location(ast.Call(ast.copy_location(ast.Name(name, ast.Load()), node), values, []), node)
@@ -438,7 +442,7 @@ def _take_all(node: ast.Call, bound: list[set[str]]):
     inner.elt = ast.copy_location(ast.IfExp(test, inner.elt, nothing), inner)
 
 
-def _binds(nodes) -> bool:
+def binds(nodes) -> bool:
     """What a function of its own would change."""
     kinds = (ast.NamedExpr, ast.Yield, ast.YieldFrom, ast.Await)
     return any(isinstance(inner, kinds) for one in nodes for inner in ast.walk(one))

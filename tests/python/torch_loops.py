@@ -203,3 +203,295 @@ def pair(x):
     for t in range(x.shape[1]):
         a, b = b * 0.5, a + x[:, t]
     return a, b
+
+
+def unbound(x):
+    """x: M N"""
+    h = torch.zeros(x.shape[0])
+    for x_t in x.unbind(1):
+        h = torch.tanh(h + x_t)
+    return h
+
+
+def unbound_by_a_function(x):
+    """x: M N K"""
+    h = torch.zeros(x.shape[0], x.shape[2])
+    ys = []
+    for t, x_t in enumerate(torch.unbind(x, dim=1)):
+        h = 0.5 * h + x_t * t
+        ys.append(h)
+    return torch.stack(ys, 1)
+
+
+def over_rows(x):
+    """x: M N"""
+    s = torch.zeros(x.shape[1])
+    for row in x:
+        s = s * 0.5 + row
+    return s
+
+
+def backwards(x):
+    """x: M N"""
+    h = torch.zeros(x.shape[0])
+    ys = []
+    for t in reversed(range(x.shape[1])):
+        h = 0.5 * h + x[:, t]
+        ys.append(h)
+    ys.reverse()
+    return torch.stack(ys, 1)
+
+
+def counted_down(x):
+    """x: M N"""
+    h = torch.zeros(x.shape[0])
+    for t in range(x.shape[1] - 1, -1, -1):
+        h = torch.relu(0.5 * h + x[:, t])
+    return h
+
+
+def both_ways(x):
+    """x: M N"""
+    h, g = x[:, 0] * 0, x[:, 0] * 0
+    there, back = [], []
+    for t in range(x.shape[1]):
+        h = torch.tanh(h + x[:, t])
+        there.append(h)
+    for t in reversed(range(x.shape[1])):
+        g = torch.tanh(g + x[:, t])
+        back.append(g)
+    return torch.stack([torch.stack(there, 1), torch.stack(back[::-1], 1)], 2)
+
+
+def zipped(x, y):
+    """x: M N, y: M N"""
+    s = torch.zeros(x.shape[0])
+    for a, b in zip(x.unbind(1), y.unbind(1)):
+        s = s * 0.9 + a * b
+    return s
+
+
+def counter(x):
+    """x: M N"""
+    k = 1
+    s = torch.zeros(x.shape[0])
+    for x_t in x.unbind(1):
+        s = s + x_t / k
+        k += 1
+    return s / k
+
+
+def tuple_of_states(x):
+    """x: M N"""
+    state = (torch.zeros(x.shape[0]), torch.ones(x.shape[0]))
+    for t in range(x.shape[1]):
+        h, c = state
+        c = c * 0.5 + x[:, t]
+        state = (torch.tanh(c) + h * 0.1, c)
+    return state[0], state[1]
+
+
+def list_of_states(x):
+    """x: M N"""
+    hs = [torch.zeros(x.shape[0]) for _ in range(3)]
+    for t in range(x.shape[1]):
+        y = x[:, t]
+        for l in range(3):
+            hs[l] = torch.tanh(hs[l] + y)
+            y = hs[l]
+    return torch.stack(hs, 1), y
+
+
+def latest(x):
+    """x: M N"""
+    ys = [x[:, 0]]
+    for t in range(1, x.shape[1]):
+        ys.append(0.5 * ys[-1] + x[:, t])
+    return torch.stack(ys, 1)
+
+
+def first_step_apart(x):
+    """x: M N"""
+    for t in range(x.shape[1]):
+        if t == 0:
+            h = x[:, t]
+        else:
+            h = 0.5 * h + x[:, t]
+    return h
+
+
+def none_at_first(x):
+    """x: M N"""
+    h = None
+    ys = []
+    for x_t in x.unbind(1):
+        h = x_t if h is None else torch.tanh(h * 0.5 + x_t)
+        ys.append(h)
+    return torch.stack(ys, dim=1)
+
+
+def two_a_step(x):
+    """x: M N"""
+    h = torch.zeros(x.shape[0])
+    ys = []
+    for t in range(x.shape[1]):
+        h = h * 0.5 + x[:, t]
+        ys.append(h)
+        ys.append(h * h)
+    return torch.stack(ys, 1)
+
+
+def two_names(x):
+    """x: M 6"""
+    h = x[:, 0] * 1
+    first = h
+    for t in range(6):
+        h += x[:, t]
+    return first + h
+
+
+def listed_then_walked(x):
+    """x: M N"""
+    ys = []
+    for t in range(x.shape[1]):
+        ys.append(x[:, t] * 2)
+    s = torch.zeros(x.shape[0])
+    for y in ys:
+        s = s * 0.5 + y
+    return s
+
+
+def zipped_with_numbers(x):
+    """x: M N"""
+    s = torch.zeros(x.shape[0])
+    for t, x_t in zip(range(x.shape[1]), x.T):
+        s = s + x_t * (t + 1)
+    return s
+
+
+def stacked_layers(x, w):
+    """x: B M K, w: 2 K K"""
+    hs = [x.new_zeros(x.size(0), x.size(2)) for _ in range(2)]
+    out = []
+    for t in range(x.size(1)):
+        inp = x[:, t, :]
+        for i, h in enumerate(hs):
+            hs[i] = torch.tanh(inp @ w[i] + h)
+            inp = hs[i]
+        out.append(inp)
+    return torch.stack(out).transpose(0, 1)
+
+
+def horner_flip(c, x):
+    """c: M, x: N"""
+    y = torch.zeros_like(x)
+    for ck in c.flip(0):
+        y = y * x + ck
+    return y
+
+
+def discounted(r):
+    """r: B M"""
+    R = torch.zeros(r.shape[0])
+    out = []
+    for i in range(r.shape[1] - 1, -1, -1):
+        R = r[:, i] + 0.99 * R
+        out.insert(0, R)
+    return torch.stack(out, 1)
+
+
+def gae(r, v):
+    """r: B M, v: B M"""
+    adv, last = torch.zeros_like(r), 0
+    for t in reversed(range(r.shape[1])):
+        nextv = v[:, t + 1] if t < r.shape[1] - 1 else 0.0
+        delta = r[:, t] + 0.99 * nextv - v[:, t]
+        adv[:, t] = last = delta + 0.95 * last
+    return adv
+
+
+def window_sum(x):
+    """x: M N"""
+    outs = []
+    for i in range(x.shape[1] - 2):
+        outs.append(x[:, i:i + 3].sum(1))
+    return torch.stack(outs, 1)
+
+
+def conv_by_hand(x, w):
+    """x: M N, w: 3 3"""
+    rows = []
+    for i in range(x.shape[0] - 2):
+        row = []
+        for j in range(x.shape[1] - 2):
+            row.append((x[i:i+3, j:j+3] * w).sum())
+        rows.append(torch.stack(row))
+    return torch.stack(rows)
+
+
+def comp_pairs(x, y):
+    """x: M N, y: M N"""
+    return torch.stack([(a * b).sum() for a, b in zip(x, y)])
+
+
+def summed(x):
+    """x: M N"""
+    return sum(x[:, t] * (t + 1) for t in range(x.shape[1]))
+
+
+def listed_tuple(x):
+    """x: M N"""
+    return torch.stack(tuple(row.cumsum(0) for row in x))
+
+
+def newton(x):
+    """x: M N"""
+    y = x.abs() + 1
+    for _ in range(50):
+        y = 0.5 * (y + (x.abs() + 1) / y)
+    return y
+
+
+def last_is_other(x):
+    """x: M N"""
+    h = torch.zeros(x.shape[0])
+    for t in range(x.shape[1]):
+        h = h + x[:, t]
+        if t < x.shape[1] - 1:
+            h = torch.relu(h)
+    return h
+
+
+def dictstate(x):
+    """x: M N"""
+    s = {"h": torch.zeros(x.shape[0])}
+    for t in range(x.shape[1]):
+        s["h"] = s["h"] * 0.5 + x[:, t]
+    return s["h"]
+
+
+def copied(x):
+    """x: M N"""
+    out = torch.empty_like(x)
+    h = torch.zeros(x.shape[0])
+    for t in range(x.shape[1]):
+        h.mul_(0.5).add_(x[:, t]).clamp_(min=0)
+        out[:, t].copy_(h)
+    return out
+
+
+def alias(x):
+    """x: M 6"""
+    h = torch.zeros(x.shape[0])
+    g = h
+    for t in range(6):
+        h.add_(x[:, t])
+    return g
+
+
+def split_(x):
+    """x: M N"""
+    h = 0
+    for c in x.split(1, dim=1):
+        h = h * 0.5 + c.squeeze(1)
+    return h

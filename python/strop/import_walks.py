@@ -1,0 +1,264 @@
+"""What a followed loop of a PyTorch module goes over (import_loops): range, tensors and their unbind, and enumerate, zip
+and reversed of them; and the lists that loops fill."""
+
+from __future__ import annotations
+
+import builtins
+from typing import Any, Callable
+
+import torch
+
+LONG = 32  # steps of a known number that are no single operations
+
+
+class LoopUnfollowed(Exception):
+    """It has to be unrolled."""
+
+
+class Following:
+    """Whether loops are followed now."""
+
+    on = False
+    apart = ""  # the step of each that is run by itself: "first" or "last"
+    walks = 0  # that were met
+    depth = 0  # of loops whose bodies run
+    begun = 0  # loops so far, each pass over a body by itself
+
+
+class Walk:
+    """`count` items, which `at` gives for a number from 0 on."""
+
+    def __init__(self, count, at: Callable):
+        self.count, self.at = count, at
+        Following.walks += 1
+
+    def __iter__(self):
+        """For who does not loop over it: Python makes a number of the count."""
+        return (self.at(place) for place in builtins.range(int(self.count)))
+
+    def __len__(self):
+        return int(self.count)
+
+    def __getitem__(self, place):
+        if not isinstance(place, (int, torch.SymInt)):
+            return list(self)[place]
+        return self.at(place if not isinstance(place, int) or place >= 0 else self.count + place)
+
+    def taken_apart(self):
+        """(the first step if it is run by itself, the others, likewise the last)"""
+        if not Following.apart:
+            return [], self, []
+        if Following.apart == "last":
+            return [], Walk(self.count - 1, self.at), [self.at(self.count - 1)]
+        return [self.at(0)], Walk(self.count - 1, lambda step: self.at(step + 1)), []
+
+
+def is_long(count) -> bool:
+    return isinstance(count, torch.SymInt) or count >= LONG
+
+
+def walk_of(items) -> Walk | None:
+    """None: an iterable of Python's own."""
+    if not Following.on:
+        return None
+    if isinstance(items, Walk):
+        return items
+    if isinstance(items, SteppedList):
+        return items.walk()
+    if isinstance(items, torch.Tensor) and items.ndim and is_long(items.shape[0]):
+        return Walk(items.shape[0], lambda step: items[step])
+    return None
+
+
+def range_(*bounds):
+    begin, end, step = (0, *bounds, 1) if len(bounds) == 1 else (*bounds, 1)[:3]
+    known = all(isinstance(one, int) for one in (begin, end))
+    if not Following.on or not isinstance(step, int) or step == 0:
+        return builtins.range(*bounds)
+    if not known and not all(isinstance(one, (int, torch.SymInt)) for one in (begin, end)):
+        return builtins.range(*bounds)
+    far, width = (end - begin, step) if step > 0 else (begin - end, -step)
+    count = far if width == 1 else (far + width - 1) // width
+    if known and count < LONG:
+        return builtins.range(*bounds)
+    return Walk(count, lambda place: begin + step * place)
+
+
+def enumerate_(items, start=0):
+    walk = walk_of(items)
+    if walk is None:
+        return builtins.enumerate(items, start)
+    return Walk(walk.count, lambda step: (start + step, walk.at(step)))
+
+
+def zip_(*several, **options):
+    walks = [walk_of(items) for items in several]
+    if options or all(walk is None for walk in walks):
+        return builtins.zip(*several, **options)
+    known = [walk_of_known_length(items) if walk is None else walk for walk, items in zip(walks, several)]
+    if not all(walk is not None and walk.count == known[0].count for walk in known):
+        raise LoopUnfollowed
+    return Walk(known[0].count, lambda step: tuple(walk.at(step) for walk in known))
+
+
+def walk_of_known_length(items) -> Walk | None:
+    if isinstance(items, builtins.range):
+        return Walk(len(items), lambda place: items.start + items.step * place)
+    return None
+
+
+def are_same(one, other) -> bool:
+    return one is other or getattr(one, "node", one) == getattr(other, "node", other) or (
+        isinstance(one, torch.SymInt) and isinstance(other, torch.SymInt) and one.node.expr == other.node.expr)
+
+
+def reversed_(items):
+    if isinstance(items, SteppedList) and Following.on:
+        return items[::-1]
+    walk = walk_of(items)
+    if walk is None:
+        return builtins.reversed(items)
+    return Walk(walk.count, lambda step: walk.at(walk.count - 1 - step))
+
+
+def unbind(target, *arguments, **options):
+    """target.unbind(...), where target may be torch itself."""
+    tensor, rest = method_of(target, arguments)
+    dim = rest[0] if rest else options.get("dim", 0)
+    if len(rest) + len(options) > 1 or not is_cut(tensor, dim):
+        return target.unbind(*arguments, **options)
+    return Walk(tensor.shape[dim], lambda step: tensor.select(dim, step))
+
+
+def split(target, *arguments, **options):
+    """target.split(1, ...)"""
+    tensor, rest = method_of(target, arguments)
+    rest += [options[name] for name in ("split_size", "dim") if name in options]
+    dim = rest[1] if len(rest) == 2 else 0
+    if not rest or rest[0] != 1 or not is_cut(tensor, dim):
+        return target.split(*arguments, **options)
+    return Walk(tensor.shape[dim], lambda step: tensor.narrow(dim, step, 1))
+
+
+def method_of(target, arguments):
+    return (arguments[0], list(arguments[1:])) if target is torch and arguments else (target, list(arguments))
+
+
+def is_cut(tensor, dim) -> bool:
+    return Following.on and isinstance(tensor, torch.Tensor) and isinstance(dim, int) and is_long(tensor.shape[dim])
+
+
+def sum_(items, *start, **options):
+    if isinstance(items, SteppedList) and not start and not options:
+        return items.stacked().sum(0)
+    return builtins.sum(items, *start, **options)
+
+
+def sequence(kind, items):
+    """list(items), tuple(items)"""
+    return items if isinstance(items, SteppedList) and Following.on else kind(items)
+
+
+class SteppedList:
+    """What a loop has appended to a list: a tensor with the steps first. Stacked or concatenated (import_functions)."""
+
+    def __init__(self, before: list, each: torch.Tensor, after: list | None = None):
+        self.before, self.each, self.after = before, each, after or []
+
+    def stacked(self, dim: int = 0):
+        parts = [torch.stack(self.before)] if self.before else []
+        parts += [self.each, *([torch.stack(self.after)] if self.after else [])]
+        return torch.cat(parts).movedim(0, dim)
+
+    def concatenated(self, dim: int = 0):
+        dim %= self.each.ndim - 1
+        return torch.cat([*self.before, self.each.movedim(0, dim).flatten(dim, dim + 1), *self.after], dim)
+
+    def walk(self) -> Walk:
+        whole = self.stacked()
+        return Walk(whole.shape[0], lambda step: whole[step])
+
+    def append(self, value):
+        self.after.append(value)
+
+    def reverse(self):
+        self.before, self.each, self.after = self.after[::-1], self.each.flip(0), self.before[::-1]
+
+    def __getitem__(self, place):
+        if isinstance(place, slice) and (place.start, place.stop, place.step) == (None, None, -1):
+            return SteppedList(self.after[::-1], self.each.flip(0), self.before[::-1])
+        if not isinstance(place, int):
+            raise LoopUnfollowed
+        if 0 <= place < len(self.before):
+            return self.before[place]
+        if -len(self.after) <= place < 0:
+            return self.after[place]
+        return self.each[place - len(self.before) if place >= 0 else place + len(self.after)]
+
+    def _unknown(self, *_):
+        raise LoopUnfollowed
+
+    __iter__ = __len__ = __bool__ = _unknown  # type: ignore[assignment]
+
+
+class Growing:
+    """Stands for a list while the body of a loop runs: `elements` are its tensors before this step, some of them states.
+    Where steps append to it, `latest` stands for what the step before has appended."""
+
+    def __init__(self, elements: list, latest: Any = None):
+        self.elements = elements
+        self.latest = latest
+        self.appended: list = []
+        self.read_from_the_end = False
+        self.in_front = False  # each is put there
+
+    def append(self, value):
+        if self.in_front:
+            raise LoopUnfollowed
+        if self.read_from_the_end and self.latest is None:
+            self.latest = LoopUnfollowed  # the next pass knows it
+        self.appended.append(value)
+
+    def insert(self, place, value):
+        if place != 0 or self.appended or self.latest is not None:
+            raise LoopUnfollowed
+        self.appended.append(value)
+        self.in_front = True
+
+    def _place(self, place):
+        if not isinstance(place, int):
+            raise LoopUnfollowed
+        if place >= 0:
+            return place
+        self.read_from_the_end = True
+        return place + len(self.elements)
+
+    def __getitem__(self, place):
+        if self.in_front:
+            raise LoopUnfollowed
+        if isinstance(place, int) and place < 0 and self.appended:
+            if -place > len(self.appended):
+                raise LoopUnfollowed
+            return self.appended[place]
+        if isinstance(self.latest, torch.Tensor) and isinstance(place, int) and place < 0:
+            if place != -1:
+                raise LoopUnfollowed
+            return self.latest
+        return self.elements[self._place(place)]
+
+    def __setitem__(self, place, value):
+        if self.appended or self.latest is not None:
+            raise LoopUnfollowed
+        self.elements[self._place(place)] = value
+
+    def __iter__(self):
+        if self.appended:
+            raise LoopUnfollowed
+        self.read_from_the_end = True
+        return iter(self.elements)
+
+    def __len__(self):
+        if self.appended:
+            raise LoopUnfollowed
+        self.read_from_the_end = True
+        return len(self.elements)
