@@ -164,7 +164,8 @@ def is_in_place(name: str) -> bool:
 
 def calls_in_place(node) -> tuple[list, Any]:
     """The calls of a statement x.mul_(2).add_(y), where others do the same out of place, and what they change."""
-    calls, inner = [], getattr(node, "value", None)
+    calls: list[Any] = []
+    inner = getattr(node, "value", None)
     while isinstance(inner, ast.Call) and isinstance(inner.func, ast.Attribute) and is_in_place(inner.func.attr):
         calls.append(inner)
         inner = inner.func.value
