@@ -150,7 +150,10 @@ def _narrow(out, x, axis, start, length):
 
 @imports("window")
 def _window(out, x, axis, start, length):
-    return part(x, axis, start, start + length)
+    found = x[(slice(None),) * axis + (slice(start, start + length),)]
+    if found.shape != (*x.shape[:axis], length, *x.shape[axis + 1 :]):
+        raise Untraceable("a window that reaches over an edge of its tensor in some steps")
+    return found
 
 
 @imports("select", "select_copy")

@@ -60,8 +60,9 @@ torch.library.register_fake("strop::window", _seen_window, lib=LIBRARY)
 
 def followed(export):
     """What `export` gives with loops followed, or, where that fails, unrolled."""
-    for apart in ("", "first", "last"):
-        Following.on, Following.apart, Following.walks, Following.depth = True, apart, 0, 0
+    Following.walks = 0
+    for apart in ("", "first", "last") if Following.wanted else ():
+        Following.on, Following.apart, Following.walks, Following.depth, Following.begun = True, apart, 0, 0, 0
         try:
             program = export()
             if not Following.walks or not has_moving_extents(program):
@@ -71,7 +72,19 @@ def followed(export):
                 raise
         finally:
             Following.on = False
+    Following.walks = 0
     return export()
+
+
+def are_wanted():
+    Following.wanted = True
+
+
+def are_given_up() -> bool:
+    """Whether there were any that were followed; now they are unrolled."""
+    were = Following.wanted and Following.walks > 0
+    Following.wanted = not were
+    return were
 
 
 def has_moving_extents(program) -> bool:

@@ -52,7 +52,7 @@ class TorchRewriter(Rewriter):
         self.generic_visit(node)
         key = node.slice.elts if isinstance(node.slice, ast.Tuple) else [node.slice]
         both = any(isinstance(one, ast.Slice) and one.lower and one.upper and not one.step for one in key)
-        if not self.loops or not isinstance(node.ctx, ast.Load) or not both:
+        if not self.depth or not isinstance(node.ctx, ast.Load) or not both:
             return node
         call = ast.Call(ast.Name("_strop_get", ast.Load()), [node.value, key_of(node.slice)], [])
         return placed(call, node, *(inner for inner in ast.walk(node) if isinstance(inner, ast.expr) and inner is not node))
@@ -226,7 +226,7 @@ def put_element(target, key, value):
 def get_element(target, key):
     """target[key], with as many of t:t+3 as one sees."""
     entries = list(key) if isinstance(key, tuple) else [key]
-    followed = any(isinstance(one, slice) and isinstance(one.start, torch.SymInt) for one in entries)
+    followed = Following.depth and any(isinstance(one, slice) and isinstance(one.start, torch.SymInt) for one in entries)
     simple = all(one is None or one is Ellipsis or isinstance(one, (int, slice, torch.SymInt)) for one in entries)
     if not followed or not simple or not isinstance(target, torch.Tensor):
         return target[key]

@@ -18,6 +18,7 @@ class LoopUnfollowed(Exception):
 class Following:
     """Whether loops are followed now."""
 
+    wanted = True
     on = False
     apart = ""  # the step of each that is run by itself: "first" or "last"
     walks = 0  # that were met

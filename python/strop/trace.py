@@ -127,8 +127,11 @@ def call_reference(function, inputs, parameters):
 
 
 def trace(spec: dict) -> dict:
-    """A `while` is traced as it is; where that does not do, again as a loop over a range, if it counts."""
+    """A `while` is traced as it is; where that does not do, again as a loop over a range, if it counts. PyTorch's loops are
+    followed; where that does not do, they are unrolled."""
     GRAPH.counting.clear()
+    if spec.get("framework") == "pytorch":
+        return trace_exported(spec)
     earlier = None
     while True:
         GRAPH.whiles.clear()
@@ -142,6 +145,21 @@ def trace(spec: dict) -> dict:
                 raise
             GRAPH.counting |= others
             earlier = error
+
+
+def trace_exported(spec: dict) -> dict:
+    from strop.import_loops import are_given_up, are_wanted  # PyTorch takes seconds to load
+
+    are_wanted()
+    try:
+        return trace_with_loops(spec)
+    except Untraceable as error:
+        if not are_given_up():
+            raise
+        try:
+            return trace_with_loops(spec)
+        except (Exception, Untraceable):
+            raise error from None
 
 
 def trace_with_loops(spec: dict) -> dict:

@@ -495,3 +495,13 @@ def split_(x):
     for c in x.split(1, dim=1):
         h = h * 0.5 + c.squeeze(1)
     return h
+
+
+def window_every(x, w):
+    """x: B 2*M+1, w: 3"""
+    return torch.stack([(x[:, 2 * i:2 * i + 3] * w).sum(1) for i in range((x.shape[1] - 1) // 2)], 1)
+
+
+def windows_over_the_edge(x):
+    """x: M 40"""
+    return torch.stack([x[:, i:i + 3].sum(1) for i in range(x.shape[1])], 1)
