@@ -95,7 +95,8 @@ void check_values(const CommandSpec& spec, const Arguments& arguments) {
     }
     for (const Positional& positional : spec.positionals) {
         if (positional.required && !arguments.has(positional.name))
-            throw UsageError(fmt::format("`strop {}` needs a {}", spec.name, positional.name),
+            throw UsageError(fmt::format("`strop {}` needs {} {}", spec.name,
+                                         positional.name.find_first_of("AEIOU") == 0 ? "an" : "a", positional.name),
                              fmt::format("{}: {}", positional.name, positional.help));
         for (const std::string& value : arguments.all(positional.name)) {
             if (value.empty())
