@@ -17,7 +17,7 @@ import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from strop.import_recurrent import LIBRARY
-from strop.import_walks import Following, Growing, LoopUnfollowed, SteppedList, Walk, are_same, walk_of
+from strop.import_walks import Following, Growing, LoopUnfollowed, SteppedList, Walk, are_same, as_number, walk_of
 from strop.trace_states import UNBOUND
 
 MOST_PASSES = 4  # over a body, until its states have their shapes
@@ -136,7 +136,6 @@ class TensorLoop:
         self.names = list(about["names"])
         self.stored, self.fresh, self.mutated = (set(about[key]) for key in ("stored", "fresh", "mutated"))
         self.augmented = set(about["augmented"])
-        self.called = called
         self.plans: dict[tuple, torch.Tensor] = {}  # like what a state is from the first step on
         self.counters: dict[str, int] = {}  # numbers that grow by as much in each step
         self.remembered: set[str] = set()  # lists whose latest element is a state
@@ -279,8 +278,8 @@ class TensorLoop:
             if not are_same(after, given + self.counters[name]):
                 raise LoopUnfollowed
             return True
-        growth = after - given
-        if not isinstance(growth, int):
+        growth = as_number(after - given)
+        if growth is None:
             raise LoopUnfollowed
         self.counters[name] = growth
         return False
@@ -306,9 +305,17 @@ class TensorLoop:
             each = made if len(appended) == 1 else made.flatten(0, 1)
             in_front = self.given[name].in_front
             left[name] = SteppedList([], each.flip(0), left[name]) if in_front else SteppedList(left[name], each)
-        if self.called in left and not isinstance(values[self.called], torch.Tensor):
-            left[self.called] = first_of(self.walk.at(self.walk.count - 1))
+        left |= self._numbers(values)
         return [left[name] for name in self.names]
+
+    def _numbers(self, values: dict) -> dict:
+        """That the last step leaves: the number that the loop goes over, or one beside it."""
+        item, last = (first_of(one) for one in (self.item, self.walk.at(self.walk.count - 1)))
+        if not isinstance(item, torch.SymInt):
+            return {}
+        numbers = {name: values[name] for name in self.fresh if isinstance(values[name], torch.SymInt)}
+        beside = {name: as_number(value - item) for name, value in numbers.items()}
+        return {name: last + far for name, far in beside.items() if far is not None}
 
     def _left(self, name: str):
         before = self.before[name]

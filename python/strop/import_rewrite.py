@@ -17,10 +17,11 @@ import torch
 
 from strop import import_walks
 from strop.import_loops import TensorLoop, collected
-from strop.import_walks import Following
-from strop.trace_rewrite import Rewriter, binds
+from strop.import_walks import Following, as_number
+from strop.trace_rewrite import Rewriter, as_list, binds
 from strop.trace_states import UNBOUND
 from strop.trace_syntax import placed
+from strop.trace_while import counted_loop
 
 
 class TorchRewriter(Rewriter):
@@ -110,7 +111,18 @@ class TorchRewriter(Rewriter):
         return placed(call, node, node.elt, generator.iter)
 
     visit_ListComp = visit_GeneratorExp = _collected
-    visit_If = visit_IfExp = visit_BoolOp = visit_UnaryOp = visit_While = visit_Try = _as_it_is
+    def visit_While(self, node):
+        """As it is, and as a loop over a range for where loops are followed, if it counts."""
+        self.count += 1
+        loop = counted_loop(copy.deepcopy(node), self.count, self.foreign[-1]) if self.depth else None
+        plain = self.generic_visit(node)
+        if loop is None or not can_be_followed(loop[-1]):
+            return plain
+        counted = [inner for one in loop for inner in as_list(self.visit(one))]
+        test = ast.parse("_strop_counts()", mode="eval").body
+        return ast.copy_location(ast.If(placed(test, node), counted, [plain]), node)
+
+    visit_If = visit_IfExp = visit_BoolOp = visit_UnaryOp = visit_Try = _as_it_is
     visit_Compare = visit_Break = visit_Return = _as_it_is
 
 
@@ -244,14 +256,7 @@ def get_element(target, key):
 
 
 def extent_of(one: slice):
-    return None if one.start is None or one.stop is None or one.step not in (None, 1) else as_number(one.stop - one.start)
-
-
-def as_number(value):
-    """Where it is one, whatever it is made of."""
-    if isinstance(value, torch.SymInt) and value.node.expr.is_number:
-        return int(value.node.expr)
-    return value
+    return as_number(one.stop - one.start) if one.stop is not None and one.step in (None, 1) else None
 
 
 LEAVES = (ast.Break, ast.Continue, ast.Return, ast.Raise, ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal,
@@ -278,7 +283,7 @@ def changes_in_place(node) -> bool:
 
 
 def is_loop(node) -> bool:
-    return isinstance(node, (ast.ListComp, ast.GeneratorExp)) or isinstance(node, ast.For) and can_be_followed(node)
+    return isinstance(node, (ast.ListComp, ast.GeneratorExp, ast.While)) or isinstance(node, ast.For) and can_be_followed(node)
 
 
 NAMES = {f"_strop_{name}": function for name, function in WALKS.items()} | {
@@ -289,6 +294,9 @@ NAMES = {f"_strop_{name}": function for name, function in WALKS.items()} | {
     "_strop_overwritten": overwritten,
     CHANGED: changed_tensor,
     "_strop_collected": collected,
+    "_strop_counts": import_walks.counts,
+    "_strop_counted": import_walks.counted,
+    "_strop_unchanged": import_walks.unchanged,
     "_strop_sequence": import_walks.sequence,
     "_strop_unbind": import_walks.unbind,
     "_strop_split": import_walks.split,

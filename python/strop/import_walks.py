@@ -85,6 +85,23 @@ def range_(*bounds):
     return Walk(count, lambda place: begin + step * place)
 
 
+def counts() -> bool:
+    """Whether a `while` that counts is a loop over a range now."""
+    return Following.on
+
+
+def counted(start, bound, step: int, sign: str):
+    """The numbers that `while NUMBER < bound` meets, which grows by `step`; or <=, >, >=."""
+    if not all(isinstance(one, (int, torch.SymInt)) for one in (start, bound)):
+        raise LoopUnfollowed
+    return range_(start, bound + (0 if sign in ("<", ">") else 1 if step > 0 else -1), step)
+
+
+def unchanged(bound, now):
+    if not are_same(bound, now):
+        raise LoopUnfollowed
+
+
 def enumerate_(items, start=0):
     walk = walk_of(items)
     if walk is None:
@@ -109,8 +126,16 @@ def walk_of_known_length(items) -> Walk | None:
 
 
 def are_same(one, other) -> bool:
-    return one is other or getattr(one, "node", one) == getattr(other, "node", other) or (
-        isinstance(one, torch.SymInt) and isinstance(other, torch.SymInt) and one.node.expr == other.node.expr)
+    """As far as is known."""
+    symbols = isinstance(one, torch.SymInt) and isinstance(other, torch.SymInt)
+    return one is other or (one.node.expr == other.node.expr if symbols else as_number(one) == as_number(other))
+
+
+def as_number(value):
+    """Where it is one, whatever it is made of."""
+    if isinstance(value, torch.SymInt):
+        return int(value.node.expr) if value.node.expr.is_number else None
+    return value
 
 
 def reversed_(items):

@@ -218,7 +218,7 @@ class Rewriter(ast.NodeTransformer):
             if body is not None:
                 loop = self._loop_while(node, body, going)
                 last = ast.If(placed(ast.Name(going, ast.Load()), node), node.orelse, [])
-                return [*loop, *_as_list(self.visit(ast.copy_location(last, node)))] if node.orelse else loop
+                return [*loop, *as_list(self.visit(ast.copy_location(last, node)))] if node.orelse else loop
         node.body = without_continue(node.body)
         self.count += 1
         loop, item = f"_strop_loop_{self.count}", f"_strop_item_{self.count}"
@@ -236,7 +236,7 @@ class Rewriter(ast.NodeTransformer):
         body = [self.visit(one) for one in node.body]
         self.loops.pop()
         flat = [inner for one in body for inner in (one if isinstance(one, list) else [one])]
-        orelse = [inner for one in node.orelse for inner in _as_list(self.visit(one))]
+        orelse = [inner for one in node.orelse for inner in as_list(self.visit(one))]
         about = {"names": names, "watched": watched, "stored": sorted(writes), "fresh": new, "mutated": sorted(mutated)}
         about |= {"shared": sorted(writes & self.shared[-1]), "yields": yields, **self.about(node)}
         start = statement(f"{loop} = _strop_loop(0, {getattr(node, 'place', node.lineno)}, {called!r}, {about!r})")
@@ -270,8 +270,8 @@ class Rewriter(ast.NodeTransformer):
             return node
         self.count += 1
         made, side = f"_strop_fork_{self.count}", f"_strop_side_{self.count}"
-        body = [one for top in node.body for one in _as_list(self.visit(top))]
-        orelse = [one for top in node.orelse for one in _as_list(self.visit(top))]
+        body = [one for top in node.body for one in as_list(self.visit(top))]
+        orelse = [one for top in node.orelse for one in as_list(self.visit(top))]
         names = sorted(names)
         start = statement(f"{made} = _strop_fork(0, {names!r}, locals(), globals())")
         start.value.args[0] = node.test
@@ -338,7 +338,7 @@ class Rewriter(ast.NodeTransformer):
         loop.is_rewritten = True  # type: ignore[attr-defined]
         if isinstance(node.target, ast.Name):
             loop.called = node.target.id  # type: ignore[attr-defined]
-        return [*start, *_as_list(self.visit_For(loop))]
+        return [*start, *as_list(self.visit_For(loop))]
 
     def _leaving(self, node, loops):
         how = getattr(node, "called", type(node).__name__.lower())
@@ -358,16 +358,16 @@ class Rewriter(ast.NodeTransformer):
         plain = self._plain_while(node)
         if loop is None:
             return plain
-        counted = [inner for one in loop for inner in _as_list(self.visit(one))]
+        counted = [inner for one in loop for inner in as_list(self.visit(one))]
         test = ast.parse(f"_strop_counts({number_of(node)})", mode="eval").body
         return ast.copy_location(ast.If(placed(test, node), counted, [plain]), node)
 
     def _plain_while(self, node):
         node.test = _call("_strop_goes_on(0)", 0, self.visit(node.test)) if self.depth else self.visit(node.test)
         self.loops.append("")
-        node.body = [inner for one in node.body for inner in _as_list(self.visit(one))]
+        node.body = [inner for one in node.body for inner in as_list(self.visit(one))]
         self.loops.pop()
-        node.orelse = [inner for one in node.orelse for inner in _as_list(self.visit(one))]
+        node.orelse = [inner for one in node.orelse for inner in as_list(self.visit(one))]
         return node
 
     def visit_Try(self, node):
@@ -453,7 +453,7 @@ def _later(node):
     return ast.copy_location(ast.Lambda(nothing, node), node)
 
 
-def _as_list(node) -> list:
+def as_list(node) -> list:
     return node if isinstance(node, list) else [node]
 
 

@@ -505,3 +505,29 @@ def window_every(x, w):
 def windows_over_the_edge(x):
     """x: M 40"""
     return torch.stack([x[:, i:i + 3].sum(1) for i in range(x.shape[1])], 1)
+
+
+def while_after(x):
+    """x: M N"""
+    t, s = 1, x[:, 0]
+    while t < x.size(1):
+        s = torch.tanh(s) + x[:, t]
+        t += 1
+    return s * t
+
+
+def while_down(x):
+    """x: M N"""
+    t = x.shape[1] - 1
+    h = torch.zeros(x.shape[0])
+    while t >= 0:
+        h = h * 0.5 + x[:, t]
+        t = t - 1
+    return h
+
+
+def after_enumerate(x):
+    """x: M N"""
+    for i, row in enumerate(x):
+        y = row * i
+    return y + i, row
