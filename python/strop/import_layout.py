@@ -24,7 +24,7 @@ from strop.trace_array import (
     transpose,
 )
 from strop.trace_arrangement import bordered, roll
-from strop.trace_dims import Untraceable, is_int, same
+from strop.trace_dims import Untraceable, is_int, same, steps_in
 from strop.trace_index_arrays import counted_from_front, gather_several
 from strop.trace_layout import part
 from strop.trace_sizes import cut_off
@@ -159,6 +159,8 @@ def _window(out, x, axis, start, length):
 @imports("select", "select_copy")
 def _select(out, x, axis, index):
     axis = axis_of(axis, x.ndim)
+    if steps_in(index):
+        return x[(slice(None),) * axis + (index,)]  # below 0 in some steps perhaps
     begin = x.shape[axis] + index if layout.looks_negative(index) else index
     one = part(x, axis, begin, begin + 1)
     return layout.reshape(one, x.shape[:axis] + x.shape[axis + 1 :])

@@ -17,10 +17,10 @@ import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from strop.import_recurrent import LIBRARY
-from strop.import_walks import Following, Growing, LoopUnfollowed, SteppedList, Walk, are_same, as_number, walk_of
+from strop.import_walks import Following, Growing, LoopUnfollowed, SteppedList, Walk, are_same, as_number, has_other_name, walk_of
 from strop.trace_states import UNBOUND
 
-MOST_PASSES = 4  # over a body, until its states have their shapes
+MOST_PASSES = 5  # over a body, until its states have their shapes
 MOST_PARTS = 64  # of a state that is a tuple or a list
 
 
@@ -72,7 +72,7 @@ def followed(export):
                 raise
         finally:
             Following.on = False
-    Following.walks = 0
+    Following.walks = Following.depth = 0
     return export()
 
 
@@ -162,7 +162,7 @@ class TensorLoop:
             self.before = {name: local.get(name, UNBOUND) for name in self.names}
             self._check_views(local)
             Following.depth += 1
-        elif self._is_settled(local):
+        elif self._is_settled(local) and self.passes > 1:  # what is kept elsewhere comes from another pass in the second one
             self.done = True
             Following.depth -= 1
             return self._after(local)
@@ -171,12 +171,10 @@ class TensorLoop:
     def _check_views(self, local: dict):
         """What is written into has no other name, and only one loop around it."""
         for name in self.mutated | self.augmented:
-            if not isinstance(self.before.get(name), torch.Tensor):
-                continue
-            storage = self.before[name].untyped_storage()._cdata
-            others = [one for other, one in local.items() if other != name and isinstance(one, torch.Tensor)]
+            before = self.before.get(name)
             nested = Following.depth and name in self.mutated
-            if nested or any(one.untyped_storage()._cdata == storage for one in others):
+            others = local | {f"walk {place}": one for place, one in enumerate(self.walk.sources)}
+            if isinstance(before, torch.Tensor) and (nested or has_other_name(name, before, others)):
                 raise LoopUnfollowed
 
     def _begin(self) -> list:
@@ -221,6 +219,8 @@ class TensorLoop:
         if like is not None:
             tensor = before if isinstance(before, torch.Tensor) else torch.full((), before)
             before = tensor.to(like.dtype).expand(like.shape).clone()
+        if isinstance(before, (list, dict)):
+            raise LoopUnfollowed
         if not isinstance(before, torch.Tensor):
             return before
         return torch.ops.strop.loop_state(before, self.id, self._number_of(name, place))
@@ -255,6 +255,9 @@ class TensorLoop:
     def _is_settled(self, local: dict) -> bool:
         """Whether the states have the shapes and types that they were given."""
         settled = True
+        for name in self.augmented:
+            if isinstance(local.get(name), torch.Tensor) and has_other_name(name, local[name], local):
+                raise LoopUnfollowed
         for name, given in self.given.items():
             after = local.get(name, UNBOUND)
             for place, one, new in self._pairs(name, after):
@@ -268,7 +271,9 @@ class TensorLoop:
         if after is given:
             return True
         if isinstance(after, torch.Tensor) and isinstance(given, (torch.Tensor, int, float)):
-            if isinstance(given, torch.Tensor) and given.shape == after.shape and given.dtype == after.dtype:
+            if isinstance(given, torch.Tensor) and given.shape != after.shape:
+                raise LoopUnfollowed
+            if isinstance(given, torch.Tensor) and given.dtype == after.dtype:
                 return True
             self.plans[name, place] = after
             return False

@@ -6,11 +6,12 @@ import builtins
 
 from strop.trace_array import Traced
 from strop.trace_calls import call
-from strop.trace_dims import is_int
+from strop.trace_dims import Untraceable, is_int
 from strop.trace_loops import Loop
 from strop.trace_states import UNBOUND
 from strop.trace_walks import LONG, range_
 
+KEPT = "what a step of a loop computes is kept outside of it"
 MOST = (1 << 63) - 1  # "to the end"
 
 
@@ -24,14 +25,15 @@ def run(reader, nodes: list):
     place = 0
     while place < len(nodes):
         node = nodes[place]
+        if is_part(node, "loop_state"):
+            raise Untraceable(KEPT)
         if not is_part(node, "loop_begin"):
             reader.values[node] = reader.follow(node)
             place += 1
             continue
         ends = [i for i, one in enumerate(nodes) if is_part(one, "loop_end") and one.args[5] == node.args[1]]
-        if not ends:  # a pass that was not the last one
-            place += 1
-            continue
+        if not ends:  # a pass that was not the last one, of which something was kept
+            raise Untraceable(KEPT)
         between = nodes[place : ends[0] + 1]
         inner = depending(between, node.args[1])
         run(reader, [one for one in between if one not in inner])
@@ -80,11 +82,13 @@ def repeat(reader, nodes: list):
     names = {place: f"state{place}" for place in places}
     lasts = [f"last{i}" for i in builtins.range(len(last))]
     lists = [f"each{i}" for i in builtins.range(len(each))]
-    local = {name: reader.values[own[place].args[0]] for place, name in names.items()} | {name: [] for name in lists}
+    begun = {name: reader.values[own[place].args[0]] for place, name in names.items() if place in own}
+    local = begun | {name: [] for name in lists}
+    lasts += [name for name in names.values() if name not in begun]  # that nobody reads
     written = [name for name, node in zip(names.values(), after) if is_written(node)]
     for name in written:  # in place, which is nobody else's business
         local[name] = Traced(local[name].node, local[name].shape, local[name].dtype)
-    kept = [*names.values(), *lasts]
+    kept = list(dict.fromkeys([*names.values(), *lasts]))
     about = {"names": [*kept, *lists], "watched": [], "stored": kept, "fresh": lasts, "mutated": [*lists, *written]}
     count = reader.value(count)
     loop = Loop(builtins.range(count) if is_int(count) and count >= LONG else range_(count), ("loop", id_), "t", about)

@@ -27,6 +27,12 @@ from strop.trace_while import counted_loop
 class TorchRewriter(Rewriter):
     """Rewrites `for` loops, and what is written into in them."""
 
+    brings_names = False  # `from torch import *`, which has a sum
+
+    def visit_ImportFrom(self, node):
+        self.brings_names = self.brings_names or any(one.name == "*" for one in node.names)
+        return node
+
     def with_few_returns(self, body: list) -> list:
         return body
 
@@ -60,15 +66,14 @@ class TorchRewriter(Rewriter):
 
     def visit_AugAssign(self, node):
         self.generic_visit(node)
-        target, name = node.target, INPLACE.get(type(node.op))
-        if not self.loops or name is None or isinstance(target, ast.Attribute):
+        target, name = node.target, ast.Constant(INPLACE[type(node.op)])
+        if not self.loops or isinstance(target, ast.Attribute):
             return node
         if isinstance(target, ast.Name):
-            arguments = [ast.Constant(name), ast.Name(target.id, ast.Load()), node.value]
-            call = ast.Call(ast.Name("_strop_augmented", ast.Load()), arguments, [])
+            arguments = [name, ast.Constant(target.id), ast.Name(target.id, ast.Load()), node.value, LOCALS]
+            call = ast.Call(ast.Name("_strop_augmented", ast.Load()), copy.deepcopy(arguments[:3]) + arguments[3:], [])
             return placed(ast.Assign([target], call), node, node.value)
-        before = ast.Subscript(copy.deepcopy(target.value), copy.deepcopy(target.slice), ast.Load())
-        return put(node, target, ast.BinOp(before, node.op, node.value))
+        return put(node, target, node.value, name)
 
     def _as_it_is(self, node):
         return self.generic_visit(node)
@@ -76,7 +81,7 @@ class TorchRewriter(Rewriter):
     def about(self, node) -> dict:
         inner = [one for top in node.body for one in ast.walk(top)]
         names = {one.target.id for one in inner if isinstance(one, ast.AugAssign) and isinstance(one.target, ast.Name)}
-        calls = [one.args[0] for one in inner if isinstance(one, ast.Call) and name_of(one.func) == CHANGED]
+        calls = [one.args[1] for one in inner if isinstance(one, ast.Call) and name_of(one.func) == CHANGED]
         return {"augmented": sorted(names | {name_of(one) for one in calls})}
 
     def visit_Call(self, node):
@@ -84,6 +89,8 @@ class TorchRewriter(Rewriter):
         self.generic_visit(node)
         if isinstance(node.func, ast.Attribute) and node.func.attr in ("unbind", "split"):
             name, first = f"_strop_{node.func.attr}", node.func.value
+        elif self.brings_names:
+            return node
         elif name_of(node.func) in WALKS and not any(name_of(node.func) in names for names in self.locals):
             node.func = placed(ast.Name(f"_strop_{name_of(node.func)}", ast.Load()), node)
             return node
@@ -102,6 +109,8 @@ class TorchRewriter(Rewriter):
         plain = len(node.generators) == 1 and not generator.ifs and not generator.is_async
         if not self.depth or not plain or not all(isinstance(name, ast.Name) for name in names) or binds([node.elt]):
             return node
+        if any(isinstance(inner, ast.Lambda) for inner in ast.walk(node.elt)):
+            return node  # it sees the last item
         function = ast.Lambda(arguments_of(names), node.elt)
         if isinstance(generator.target, ast.Tuple):
             item = ast.Starred(ast.Name("_strop_item", ast.Load()), ast.Load())
@@ -149,7 +158,8 @@ class InPlace(ast.NodeTransformer):
             target.ctx = ast.Store()
             return placed(ast.Assign([target], new), node, new)
         both = [ast.Lambda(arguments_of([base]), one) for one in (new, node.value)]
-        call = ast.Call(ast.Name(CHANGED, ast.Load()), [ast.Name(base.id, ast.Load()), *both], [])
+        known = [ast.Constant(base.id), ast.Name(base.id, ast.Load()), copy.deepcopy(LOCALS)]
+        call = ast.Call(ast.Name(CHANGED, ast.Load()), [*known, *both], [])
         return placed(ast.Assign([ast.Name(base.id, ast.Store())], call), node, new, node.value)
 
 
@@ -186,8 +196,8 @@ def calls_in_place(node) -> tuple[list, Any]:
     return (calls if known and isinstance(inner, (ast.Name, ast.Subscript)) else []), inner
 
 
-def changed_tensor(tensor, out_of_place, in_place):
-    return out_of_place(tensor).to(tensor.dtype) if Following.depth else in_place(tensor)
+def changed_tensor(name: str, tensor, local: dict, out_of_place, in_place):
+    return out_of_place(tensor).to(tensor.dtype) if is_state(name, tensor, local) else in_place(tensor)
 
 
 def name_of(node) -> str:
@@ -199,19 +209,49 @@ def arguments_of(names: list) -> ast.arguments:
     return ast.arguments(posonlyargs=[], args=named, kwonlyargs=[], kw_defaults=[], defaults=[])
 
 
-INPLACE = {ast.Add: "iadd", ast.Sub: "isub", ast.Mult: "imul", ast.Div: "itruediv"}
+LOCALS = ast.Call(ast.Name("locals", ast.Load()), [], [])
+INPLACE = {
+    ast.Add: "iadd",
+    ast.Sub: "isub",
+    ast.Mult: "imul",
+    ast.Div: "itruediv",
+    ast.FloorDiv: "ifloordiv",
+    ast.Mod: "imod",
+    ast.Pow: "ipow",
+    ast.MatMult: "imatmul",
+    ast.BitAnd: "iand",
+    ast.BitOr: "ior",
+    ast.BitXor: "ixor",
+    ast.LShift: "ilshift",
+    ast.RShift: "irshift",
+}
+PLAIN = {"iand": "and_", "ior": "or_"}
 
 
-def augmented(name: str, value, other):
-    """value += other: where a loop is followed another tensor, which is a state."""
-    if not Following.depth or not isinstance(value, torch.Tensor):
-        return getattr(operator, name)(value, other)
-    return getattr(operator, name[1:])(value, other).to(value.dtype)
+def is_state(name: str, value, local: dict) -> bool:
+    """What is changed in place is another tensor where a loop is followed; who else would see it?"""
+    if not Following.on or not Following.depth or not isinstance(value, torch.Tensor):
+        return False
+    if import_walks.has_other_name(name, value, local):
+        raise import_walks.LoopUnfollowed
+    return True
 
 
-def put(node, target: ast.Subscript, value):
+def augmented(how: str, name: str, value, other, local: dict):
+    """value += other"""
+    if isinstance(value, list) and how == "iadd" and Following.on and Following.depth:
+        return [*value, *other]
+    return plain(how, value, other) if is_state(name, value, local) else getattr(operator, how)(value, other)
+
+
+def plain(how: str, value, other):
+    return getattr(operator, PLAIN.get(how, how[1:]))(value, other).to(value.dtype)
+
+
+def put(node, target: ast.Subscript, value, how=None):
     arguments = [target.value, key_of(target.slice), value]
-    call = ast.Expr(ast.Call(ast.Name("_strop_put", ast.Load()), arguments, []))
+    name = ast.Name("_strop_put", ast.Load())
+    call = ast.Expr(ast.Call(name, [*arguments, how] if how else arguments, []))
     return placed(call, node, *arguments)
 
 
@@ -225,14 +265,25 @@ def key_of(node):
     return ast.Call(ast.Name("slice", ast.Load()), bounds, [])
 
 
-def put_element(target, key, value):
-    """target[key] = value"""
+def put_element(target, key, value, how: str = ""):
+    """target[key] = value, or target[key] += value. PyTorch takes no symbols there."""
     entries = key if isinstance(key, tuple) else (key,)
+    symbols = any(isinstance(one, torch.SymInt) for one in entries)
+    if not Following.on or not (Following.depth or symbols):
+        target[key] = getattr(operator, how)(target[key], value) if how else value
+        return
+    if how:
+        before = target[key]
+        value = plain(how, before, value) if isinstance(before, torch.Tensor) else getattr(operator, how)(before, value)
     simple = all(one is None or one is Ellipsis or isinstance(one, (int, slice, torch.SymInt)) for one in entries)
-    if isinstance(target, torch.Tensor) and simple:
-        target[key].copy_(value if isinstance(value, torch.Tensor) else torch.tensor(value, dtype=target.dtype))
-    else:
+    if not isinstance(target, torch.Tensor) or not simple:
         target[key] = value
+        return
+    place = target[key]
+    value = value if isinstance(value, torch.Tensor) else torch.tensor(value, dtype=target.dtype)
+    while value.ndim > place.ndim and value.shape[0] == 1:
+        value = value[0]
+    place.copy_(value)
 
 
 def get_element(target, key):
@@ -270,11 +321,22 @@ def can_be_followed(node: ast.For) -> bool:
     inner = [one for top in node.body for one in ast.walk(top)]
     known = [call for one in inner if isinstance(one, ast.Expr) for call in calls_in_place(one)[0]]
     unknown = [one for one in inner if one not in known]
-    return not any(isinstance(one, LEAVES) or sets_attribute(one) or changes_in_place(one) for one in unknown)
+    return not any(isinstance(one, LEAVES) or sets_attribute(one) or changes_in_place(one) or takes(one) for one in unknown)
 
 
 def sets_attribute(node) -> bool:
     return isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Store)
+
+
+TAKES = ("pop", "popleft", "popitem", "appendleft", "extendleft", "setdefault", "update", "rotate", "remove", "clear", "send")
+
+
+def takes(node) -> bool:
+    """next(steps), queue.popleft(), torch.add(x, y, out=x)"""
+    if not isinstance(node, ast.Call):
+        return False
+    method = node.func.attr if isinstance(node.func, ast.Attribute) else ""
+    return name_of(node.func) == "next" or method in TAKES or any(one.arg == "out" for one in node.keywords)
 
 
 def changes_in_place(node) -> bool:

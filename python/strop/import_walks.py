@@ -4,7 +4,7 @@ and reversed of them; and the lists that loops fill."""
 from __future__ import annotations
 
 import builtins
-from typing import Any, Callable
+from typing import Any, Callable, Iterable
 
 import torch
 
@@ -29,8 +29,9 @@ class Following:
 class Walk:
     """`count` items, which `at` gives for a number from 0 on."""
 
-    def __init__(self, count, at: Callable):
+    def __init__(self, count, at: Callable, sources: Iterable = ()):
         self.count, self.at = count, at
+        self.sources = list(sources)  # the tensors that it goes over
         Following.walks += 1
 
     def __iter__(self):
@@ -50,8 +51,8 @@ class Walk:
         if not Following.apart:
             return [], self, []
         if Following.apart == "last":
-            return [], Walk(self.count - 1, self.at), [self.at(self.count - 1)]
-        return [self.at(0)], Walk(self.count - 1, lambda step: self.at(step + 1)), []
+            return [], Walk(self.count - 1, self.at, self.sources), [self.at(self.count - 1)]
+        return [self.at(0)], Walk(self.count - 1, lambda step: self.at(step + 1), self.sources), []
 
 
 def is_long(count) -> bool:
@@ -67,7 +68,7 @@ def walk_of(items) -> Walk | None:
     if isinstance(items, SteppedList):
         return items.walk()
     if isinstance(items, torch.Tensor) and items.ndim and is_long(items.shape[0]):
-        return Walk(items.shape[0], lambda step: items[step])
+        return Walk(items.shape[0], lambda step: items[step], [items])
     return None
 
 
@@ -106,7 +107,7 @@ def enumerate_(items, start=0):
     walk = walk_of(items)
     if walk is None:
         return builtins.enumerate(items, start)
-    return Walk(walk.count, lambda step: (start + step, walk.at(step)))
+    return Walk(walk.count, lambda step: (start + step, walk.at(step)), walk.sources)
 
 
 def zip_(*several, **options):
@@ -116,7 +117,8 @@ def zip_(*several, **options):
     known = [walk_of_known_length(items) if walk is None else walk for walk, items in zip(walks, several)]
     if not all(walk is not None and walk.count == known[0].count for walk in known):
         raise LoopUnfollowed
-    return Walk(known[0].count, lambda step: tuple(walk.at(step) for walk in known))
+    sources = [one for walk in known for one in walk.sources]
+    return Walk(known[0].count, lambda step: tuple(walk.at(step) for walk in known), sources)
 
 
 def walk_of_known_length(items) -> Walk | None:
@@ -144,7 +146,7 @@ def reversed_(items):
     walk = walk_of(items)
     if walk is None:
         return builtins.reversed(items)
-    return Walk(walk.count, lambda step: walk.at(walk.count - 1 - step))
+    return Walk(walk.count, lambda step: walk.at(walk.count - 1 - step), walk.sources)
 
 
 def unbind(target, *arguments, **options):
@@ -153,7 +155,7 @@ def unbind(target, *arguments, **options):
     dim = rest[0] if rest else options.get("dim", 0)
     if len(rest) + len(options) > 1 or not is_cut(tensor, dim):
         return target.unbind(*arguments, **options)
-    return Walk(tensor.shape[dim], lambda step: tensor.select(dim, step))
+    return Walk(tensor.shape[dim], lambda step: tensor.select(dim, step), [tensor])
 
 
 def split(target, *arguments, **options):
@@ -161,9 +163,9 @@ def split(target, *arguments, **options):
     tensor, rest = method_of(target, arguments)
     rest += [options[name] for name in ("split_size", "dim") if name in options]
     dim = rest[1] if len(rest) == 2 else 0
-    if not rest or rest[0] != 1 or not is_cut(tensor, dim):
+    if not rest or not isinstance(rest[0], int) or rest[0] != 1 or not is_cut(tensor, dim):
         return target.split(*arguments, **options)
-    return Walk(tensor.shape[dim], lambda step: tensor.narrow(dim, step, 1))
+    return Walk(tensor.shape[dim], lambda step: tensor.narrow(dim, step, 1), [tensor])
 
 
 def method_of(target, arguments):
@@ -288,3 +290,21 @@ class Growing:
             raise LoopUnfollowed
         self.read_from_the_end = True
         return len(self.elements)
+
+
+def leaves(value):
+    """The tensors in it."""
+    if isinstance(value, torch.Tensor):
+        yield value
+    elif isinstance(value, Growing):
+        yield from leaves([*value.elements, *value.appended, value.latest])
+    elif isinstance(value, (list, tuple, dict)):
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from leaves(one)
+
+
+def has_other_name(name: str, tensor: torch.Tensor, local: dict) -> bool:
+    """Whether who changes it in place changes what another name stands for."""
+    storage = tensor.untyped_storage()._cdata
+    others = (value for other, value in local.items() if other != name and not other.startswith("_strop"))
+    return any(one.untyped_storage()._cdata == storage for value in others for one in leaves(value))
