@@ -17,7 +17,18 @@ import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 
 from strop.import_recurrent import LIBRARY
-from strop.import_walks import Following, Growing, LoopUnfollowed, SteppedList, Walk, are_same, as_number, has_other_name, walk_of
+from strop.import_walks import (
+    Following,
+    Growing,
+    Kept,
+    LoopUnfollowed,
+    SteppedList,
+    Walk,
+    are_same,
+    as_number,
+    has_other_name,
+    walk_of,
+)
 from strop.trace_states import UNBOUND
 
 MOST_PASSES = 5  # over a body, until its states have their shapes
@@ -107,7 +118,7 @@ def begun(walk: Walk):
     return Following.begun, torch.ops.strop.loop_begin(walk.count, Following.begun)
 
 
-def collected(function: Callable, items, kind: Callable):
+def collected(function: Callable, items, kind: Callable, local: dict):
     """[function(item) for item in items]; `kind`: list, or iter where it is no list."""
     walk = walk_of(items)
     if walk is None:
@@ -115,11 +126,13 @@ def collected(function: Callable, items, kind: Callable):
         return list(values) if kind is list else values
     first, walk, last = walk.taken_apart()
     before = [function(item) for item in first]
-    id_, number = begun(walk)
+    kept = Kept(local)
     Following.depth += 1
-    value = function(walk.at(number))
+    for _ in range(2):  # what is kept elsewhere comes from another pass in the second one
+        id_, number = begun(walk)
+        value = function(walk.at(number))
     Following.depth -= 1
-    if not isinstance(value, torch.Tensor):
+    if not isinstance(value, torch.Tensor) or kept.has_changed():
         raise LoopUnfollowed
     each = torch.ops.strop.loop_end([], [], [], [value], walk.count, id_, number)[0]
     return SteppedList(before, each, [function(item) for item in last])
@@ -161,7 +174,10 @@ class TensorLoop:
         if not self.passes:
             self.before = {name: local.get(name, UNBOUND) for name in self.names}
             self._check_views(local)
+            self.kept = Kept(local)
             Following.depth += 1
+        elif self.kept.has_changed():
+            raise LoopUnfollowed
         elif self._is_settled(local) and self.passes > 1:  # what is kept elsewhere comes from another pass in the second one
             self.done = True
             Following.depth -= 1

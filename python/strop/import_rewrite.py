@@ -109,14 +109,14 @@ class TorchRewriter(Rewriter):
         plain = len(node.generators) == 1 and not generator.ifs and not generator.is_async
         if not self.depth or not plain or not all(isinstance(name, ast.Name) for name in names) or binds([node.elt]):
             return node
-        if any(isinstance(inner, ast.Lambda) for inner in ast.walk(node.elt)):
-            return node  # it sees the last item
+        if any(isinstance(inner, ast.Lambda) or takes(inner) or changes_in_place(inner) for inner in ast.walk(node.elt)):
+            return node  # a function sees the last item
         function = ast.Lambda(arguments_of(names), node.elt)
         if isinstance(generator.target, ast.Tuple):
             item = ast.Starred(ast.Name("_strop_item", ast.Load()), ast.Load())
             function = ast.Lambda(arguments_of([ast.Name("_strop_item")]), ast.Call(function, [item], []))
         kind = ast.Name("list" if isinstance(node, ast.ListComp) else "iter", ast.Load())
-        call = ast.Call(ast.Name("_strop_collected", ast.Load()), [function, generator.iter, kind], [])
+        call = ast.Call(ast.Name("_strop_collected", ast.Load()), [function, generator.iter, kind, copy.deepcopy(LOCALS)], [])
         return placed(call, node, node.elt, generator.iter)
 
     visit_ListComp = visit_GeneratorExp = _collected
@@ -274,7 +274,9 @@ def put_element(target, key, value, how: str = ""):
         return
     if how:
         before = target[key]
-        value = plain(how, before, value) if isinstance(before, torch.Tensor) else getattr(operator, how)(before, value)
+        if not isinstance(target, torch.Tensor) and isinstance(before, torch.Tensor):
+            raise import_walks.LoopUnfollowed
+        value = plain(how, before, value) if isinstance(target, torch.Tensor) else getattr(operator, how)(before, value)
     simple = all(one is None or one is Ellipsis or isinstance(one, (int, slice, torch.SymInt)) for one in entries)
     if not isinstance(target, torch.Tensor) or not simple:
         target[key] = value

@@ -4,6 +4,8 @@ and reversed of them; and the lists that loops fill."""
 from __future__ import annotations
 
 import builtins
+import collections
+import types
 from typing import Any, Callable, Iterable
 
 import torch
@@ -301,6 +303,38 @@ def leaves(value):
     elif isinstance(value, (list, tuple, dict)):
         for one in value.values() if isinstance(value, dict) else value:
             yield from leaves(one)
+    elif is_object(value):
+        yield from (one for one in vars(value).values() if isinstance(one, torch.Tensor))
+
+
+def is_object(value) -> bool:
+    """With attributes that a call may set."""
+    kinds = (type, types.ModuleType, types.FunctionType, torch.Tensor, Walk, SteppedList)
+    return hasattr(value, "__dict__") and not isinstance(value, kinds)
+
+
+class Kept:
+    """What is kept in objects that names stand for, and in modules within them."""
+
+    def __init__(self, local: dict):
+        tops = [value for name, value in local.items() if is_object(value) and not name.startswith("_strop")]
+        modules = [one for top in tops if isinstance(top, torch.nn.Module) for one in top.modules()]
+        self.owners = [*tops, *modules]
+        self.seen = self._fingerprints()
+
+    def _fingerprints(self) -> list:
+        return [(key, fingerprint(value)) for owner in self.owners for key, value in vars(owner).items()]
+
+    def has_changed(self) -> bool:
+        return self._fingerprints() != self.seen
+
+
+def fingerprint(value):
+    if isinstance(value, (int, float, str, bool, type(None))):
+        return value
+    if isinstance(value, dict):
+        return [(key, id(one)) for key, one in value.items()]
+    return (id(value), len(value)) if isinstance(value, (list, collections.deque)) else id(value)
 
 
 def has_other_name(name: str, tensor: torch.Tensor, local: dict) -> bool:

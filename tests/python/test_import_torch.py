@@ -67,12 +67,18 @@ def flat(results):
 class Formulas(unittest.TestCase):
     """One test a function of torch_formulas.py, added below."""
 
-    def compare(self, module, name):
+    def compare(self, module, name, may_be_refused=False, fixed=False):
         import torch
 
         function = getattr(module, name)
         inputs = typed(called_with(function)[0])
+        if fixed:
+            inputs = {key: (dtype, re.sub(r"[A-Z]", lambda one: str(COMPARED_AT[one[0]]), shape))
+                      for key, (dtype, shape) in inputs.items()}
         graph = document(module.__file__, name, inputs)
+        if may_be_refused and "untraceable" in graph:
+            self.assertNotRegex(graph["untraceable"], "Unfollowed|the reference fails")
+            return
         self.assertNotIn("untraceable", graph)
         arrays = arrays_of(inputs, COMPARED_AT)
         with torch.no_grad():
@@ -93,7 +99,13 @@ def add_formulas():
     import complex_formulas
     import torch_formulas
     import torch_loops
+    import torch_unrolled
 
+    for name, function in vars(torch_unrolled).items():
+        if inspect.isfunction(function) and function.__doc__:
+            for how in ({"fixed": True}, {"may_be_refused": True}):
+                setattr(Formulas, f"test_unrolled_{name}_{[*how][0]}",
+                        lambda self, n=name, how=how: self.compare(torch_unrolled, n, **how))
     for module in (torch_formulas, torch_loops, complex_formulas):
         for name, function in vars(module).items():
             if inspect.isfunction(function) and function.__module__ == module.__name__ and function.__doc__:
