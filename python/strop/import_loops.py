@@ -1,8 +1,8 @@
 """Loops of PyTorch modules over extents that vary, or over many steps.
 
 torch.export unrolls a loop: it takes an extent for a number then, and minutes for some hundred steps. So the module's
-file is rewritten as NumPy references are (import_rewrite), and while it is exported each loop's body runs once, with a
-step that is a symbol. Operators of our own say where it begins, what stands for its states, and where it ends; the
+file is rewritten as NumPy references are (import_rewrite), and while it is exported each loop's body runs twice or more, with
+a step that is a symbol, and the last of these passes counts. Operators of our own say where it begins, what stands for its states, and where it ends; the
 reader (import_repeat) makes a loop of what lies between.
 
 Where the first or the last step is another (`if t == 0`) it is run by itself. What is not followed is unrolled as
@@ -11,6 +11,7 @@ before: steps that decide anything else, attributes that are set.
 
 from __future__ import annotations
 
+import contextlib
 from typing import Any, Callable
 
 import torch
@@ -72,7 +73,7 @@ torch.library.register_fake("strop::window", _seen_window, lib=LIBRARY)
 def followed(export):
     """What `export` gives with loops followed, or, where that fails, unrolled."""
     Following.walks = 0
-    for apart in ("", "first", "last") if Following.wanted else ():
+    for apart in ("", "first", "last") if not Following.unrolled else ():
         Following.on, Following.apart, Following.walks, Following.depth, Following.begun = True, apart, 0, 0, 0
         try:
             program = export()
@@ -82,20 +83,23 @@ def followed(export):
             if not Following.walks:
                 raise
         finally:
-            Following.on = False
-    Following.walks = Following.depth = 0
+            Following.on, Following.depth = False, 0
+    Following.walks = 0
     return export()
 
 
-def are_wanted():
-    Following.wanted = True
+def were_any() -> bool:
+    """That were followed in the latest export."""
+    return Following.walks > 0
 
 
-def are_given_up() -> bool:
-    """Whether there were any that were followed; now they are unrolled."""
-    were = Following.wanted and Following.walks > 0
-    Following.wanted = not were
-    return were
+@contextlib.contextmanager
+def unrolled():
+    Following.unrolled = True
+    try:
+        yield
+    finally:
+        Following.unrolled = False
 
 
 def has_moving_extents(program) -> bool:
@@ -128,7 +132,7 @@ def collected(function: Callable, items, kind: Callable, local: dict):
     before = [function(item) for item in first]
     kept = Kept(local)
     Following.depth += 1
-    for _ in range(2):  # what is kept elsewhere comes from another pass in the second one
+    for _ in range(2):  # in the second, what is kept elsewhere is of another pass
         id_, number = begun(walk)
         value = function(walk.at(number))
     Following.depth -= 1
@@ -178,7 +182,7 @@ class TensorLoop:
             Following.depth += 1
         elif self.kept.has_changed():
             raise LoopUnfollowed
-        elif self._is_settled(local) and self.passes > 1:  # what is kept elsewhere comes from another pass in the second one
+        elif self._is_settled(local) and self.passes > 1:  # in the second, what is kept elsewhere is of another pass
             self.done = True
             Following.depth -= 1
             return self._after(local)
@@ -186,10 +190,10 @@ class TensorLoop:
 
     def _check_views(self, local: dict):
         """What is written into has no other name, and only one loop around it."""
+        others = local | {f"walk {place}": one for place, one in enumerate(self.walk.sources)}
         for name in self.mutated | self.augmented:
             before = self.before.get(name)
             nested = Following.depth and name in self.mutated
-            others = local | {f"walk {place}": one for place, one in enumerate(self.walk.sources)}
             if isinstance(before, torch.Tensor) and (nested or has_other_name(name, before, others)):
                 raise LoopUnfollowed
 

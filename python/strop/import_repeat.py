@@ -84,12 +84,12 @@ def repeat(reader, nodes: list):
     lists = [f"each{i}" for i in builtins.range(len(each))]
     begun = {name: reader.values[own[place].args[0]] for place, name in names.items() if place in own}
     local = begun | {name: [] for name in lists}
-    lasts += [name for name in names.values() if name not in begun]  # that nobody reads
+    unread = [name for name in names.values() if name not in begun]
     written = [name for name, node in zip(names.values(), after) if is_written(node)]
     for name in written:  # in place, which is nobody else's business
         local[name] = Traced(local[name].node, local[name].shape, local[name].dtype)
-    kept = list(dict.fromkeys([*names.values(), *lasts]))
-    about = {"names": [*kept, *lists], "watched": [], "stored": kept, "fresh": lasts, "mutated": [*lists, *written]}
+    kept, fresh = [*names.values(), *lasts], [*lasts, *unread]
+    about = {"names": [*kept, *lists], "watched": [], "stored": kept, "fresh": fresh, "mutated": [*lists, *written]}
     count = reader.value(count)
     loop = Loop(builtins.range(count) if is_int(count) and count >= LONG else range_(count), ("loop", id_), "t", about)
     for item in loop:

@@ -70,8 +70,8 @@ class TorchRewriter(Rewriter):
         if not self.loops or isinstance(target, ast.Attribute):
             return node
         if isinstance(target, ast.Name):
-            arguments = [name, ast.Constant(target.id), ast.Name(target.id, ast.Load()), node.value, LOCALS]
-            call = ast.Call(ast.Name("_strop_augmented", ast.Load()), copy.deepcopy(arguments[:3]) + arguments[3:], [])
+            arguments = [name, ast.Constant(target.id), ast.Name(target.id, ast.Load()), node.value, locals_()]
+            call = ast.Call(ast.Name("_strop_augmented", ast.Load()), arguments, [])
             return placed(ast.Assign([target], call), node, node.value)
         return put(node, target, node.value, name)
 
@@ -116,10 +116,11 @@ class TorchRewriter(Rewriter):
             item = ast.Starred(ast.Name("_strop_item", ast.Load()), ast.Load())
             function = ast.Lambda(arguments_of([ast.Name("_strop_item")]), ast.Call(function, [item], []))
         kind = ast.Name("list" if isinstance(node, ast.ListComp) else "iter", ast.Load())
-        call = ast.Call(ast.Name("_strop_collected", ast.Load()), [function, generator.iter, kind, copy.deepcopy(LOCALS)], [])
+        call = ast.Call(ast.Name("_strop_collected", ast.Load()), [function, generator.iter, kind, locals_()], [])
         return placed(call, node, node.elt, generator.iter)
 
     visit_ListComp = visit_GeneratorExp = _collected
+
     def visit_While(self, node):
         """As it is, and as a loop over a range for where loops are followed, if it counts."""
         self.count += 1
@@ -158,7 +159,7 @@ class InPlace(ast.NodeTransformer):
             target.ctx = ast.Store()
             return placed(ast.Assign([target], new), node, new)
         both = [ast.Lambda(arguments_of([base]), one) for one in (new, node.value)]
-        known = [ast.Constant(base.id), ast.Name(base.id, ast.Load()), copy.deepcopy(LOCALS)]
+        known = [ast.Constant(base.id), ast.Name(base.id, ast.Load()), locals_()]
         call = ast.Call(ast.Name(CHANGED, ast.Load()), [*known, *both], [])
         return placed(ast.Assign([ast.Name(base.id, ast.Store())], call), node, new, node.value)
 
@@ -209,7 +210,10 @@ def arguments_of(names: list) -> ast.arguments:
     return ast.arguments(posonlyargs=[], args=named, kwonlyargs=[], kw_defaults=[], defaults=[])
 
 
-LOCALS = ast.Call(ast.Name("locals", ast.Load()), [], [])
+def locals_() -> ast.Call:
+    return ast.Call(ast.Name("locals", ast.Load()), [], [])
+
+
 INPLACE = {
     ast.Add: "iadd",
     ast.Sub: "isub",
@@ -230,7 +234,7 @@ PLAIN = {"iand": "and_", "ior": "or_"}
 
 def is_state(name: str, value, local: dict) -> bool:
     """What is changed in place is another tensor where a loop is followed; who else would see it?"""
-    if not Following.on or not Following.depth or not isinstance(value, torch.Tensor):
+    if not Following.depth or not isinstance(value, torch.Tensor):
         return False
     if import_walks.has_other_name(name, value, local):
         raise import_walks.LoopUnfollowed
@@ -239,7 +243,7 @@ def is_state(name: str, value, local: dict) -> bool:
 
 def augmented(how: str, name: str, value, other, local: dict):
     """value += other"""
-    if isinstance(value, list) and how == "iadd" and Following.on and Following.depth:
+    if isinstance(value, list) and how == "iadd" and Following.depth:
         return [*value, *other]
     return plain(how, value, other) if is_state(name, value, local) else getattr(operator, how)(value, other)
 
@@ -277,8 +281,7 @@ def put_element(target, key, value, how: str = ""):
         if not isinstance(target, torch.Tensor) and isinstance(before, torch.Tensor):
             raise import_walks.LoopUnfollowed
         value = plain(how, before, value) if isinstance(target, torch.Tensor) else getattr(operator, how)(before, value)
-    simple = all(one is None or one is Ellipsis or isinstance(one, (int, slice, torch.SymInt)) for one in entries)
-    if not isinstance(target, torch.Tensor) or not simple:
+    if not isinstance(target, torch.Tensor) or not are_simple(entries):
         target[key] = value
         return
     place = target[key]
@@ -288,12 +291,15 @@ def put_element(target, key, value, how: str = ""):
     place.copy_(value)
 
 
+def are_simple(entries) -> bool:
+    return all(one is None or one is Ellipsis or isinstance(one, (int, slice, torch.SymInt)) for one in entries)
+
+
 def get_element(target, key):
     """target[key], with as many of t:t+3 as one sees."""
     entries = list(key) if isinstance(key, tuple) else [key]
     followed = Following.depth and any(isinstance(one, slice) and isinstance(one.start, torch.SymInt) for one in entries)
-    simple = all(one is None or one is Ellipsis or isinstance(one, (int, slice, torch.SymInt)) for one in entries)
-    if not followed or not simple or not isinstance(target, torch.Tensor):
+    if not followed or not are_simple(entries) or not isinstance(target, torch.Tensor):
         return target[key]
     taken = sum(one is not None and one is not Ellipsis for one in entries)
     dim = 0

@@ -20,11 +20,11 @@ class LoopUnfollowed(Exception):
 class Following:
     """Whether loops are followed now."""
 
-    wanted = True
     on = False
+    unrolled = False  # whatever is asked for
     apart = ""  # the step of each that is run by itself: "first" or "last"
     walks = 0  # that were met
-    depth = 0  # of loops whose bodies run
+    depth = 0  # of loops whose bodies run; 0 where none is followed
     begun = 0  # loops so far, each pass over a body by itself
 
 

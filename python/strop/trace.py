@@ -148,16 +148,16 @@ def trace(spec: dict) -> dict:
 
 
 def trace_exported(spec: dict) -> dict:
-    from strop.import_loops import are_given_up, are_wanted  # PyTorch takes seconds to load
+    from strop import import_loops  # PyTorch takes seconds to load
 
-    are_wanted()
     try:
         return trace_with_loops(spec)
     except Untraceable as error:
-        if not are_given_up():
+        if not import_loops.were_any():
             raise
         try:
-            return trace_with_loops(spec)
+            with import_loops.unrolled():
+                return trace_with_loops(spec)
         except (Exception, Untraceable):
             raise error from None
 

@@ -93,6 +93,11 @@ class Formulas(unittest.TestCase):
             )
 
 
+def formulas_of(module):
+    functions = [(name, one) for name, one in vars(module).items() if inspect.isfunction(one)]
+    return [name for name, one in functions if one.__module__ == module.__name__ and one.__doc__]
+
+
 def add_formulas():
     if not HAVE_TORCH:
         return
@@ -101,15 +106,13 @@ def add_formulas():
     import torch_loops
     import torch_unrolled
 
-    for name, function in vars(torch_unrolled).items():
-        if inspect.isfunction(function) and function.__doc__:
-            for how in ({"fixed": True}, {"may_be_refused": True}):
-                setattr(Formulas, f"test_unrolled_{name}_{[*how][0]}",
-                        lambda self, n=name, how=how: self.compare(torch_unrolled, n, **how))
+    for name in formulas_of(torch_unrolled):
+        for how in ("fixed", "may_be_refused"):
+            setattr(Formulas, f"test_unrolled_{name}_{how}",
+                    lambda self, n=name, how=how: self.compare(torch_unrolled, n, **{how: True}))
     for module in (torch_formulas, torch_loops, complex_formulas):
-        for name, function in vars(module).items():
-            if inspect.isfunction(function) and function.__module__ == module.__name__ and function.__doc__:
-                setattr(Formulas, f"test_{name}", lambda self, m=module, n=name: self.compare(m, n))
+        for name in formulas_of(module):
+            setattr(Formulas, f"test_{name}", lambda self, m=module, n=name: self.compare(m, n))
 
 
 add_formulas()
