@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "base/clock.h"
-#include "judge/other_core.h"
+#include "judge/cores.h"
 #include "stats/sample.h"
 
 namespace strop::judge {

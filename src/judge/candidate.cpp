@@ -415,10 +415,11 @@ int64_t Candidate::point_at(const int64_t* dimensions) const {
 
 void Candidate::serve(Entry entry) {
     Layout& layout = parts_->layout;
-    const ProcessorState entered;
+    ProcessorState entered;
     while (true) {
         Request request;
         read_all(&request, sizeof request);
+        entered.take_present_cores();  // the referee may have bound or released the thread
         if (request.op == Op::quit) std::_Exit(0);
         Point& point = layout.points.at(request.point);
         prepare(point, parts_->gpu);

@@ -23,6 +23,8 @@ struct ProcessorState {
     std::array<struct sigaction, 32> handlers = present_handlers();
     uint64_t cores = present_cores();  // the first 64 that the thread may run on
 
+    void take_present_cores() { cores = present_cores(); }
+
     // What differs from this state now, "left ... changed"; null: nothing. OpenMP may bind the thread to its
     // first core.
     const char* changes() const;

@@ -26,6 +26,8 @@
 
 namespace strop::judge {
 
+class OneCore;
+
 struct RefereeOptions {
     std::optional<CudaDevice> device;  // that kernels run on; none: the host
     uint64_t seed = 0;                 // of inputs and of the order of measurements; secret from candidates
@@ -263,10 +265,13 @@ private:
     static bool wants_turns(const Timing& timing);
     // Each of those of which it is known how they stand to the first.
     static void settle(std::vector<Timing>& timings, const std::vector<size_t>& launches);
-    void take_turn(Timing& timing, bool first_of_launch);
+    static std::optional<int> bound_core(const std::vector<Timing>& timings);
+    static std::unique_ptr<OneCore> core_of_round(const Timing& timing, std::optional<int>& core);
+    void take_turn(Timing& timing, bool first_of_launch, std::optional<int>& core);
+    void warm_up(Timing& timing, bool first_of_launch);
     void take_overhead(Timing& timing);
     void time_cold(std::vector<Timing>& timings, Buffers& buffers, const ComparisonRequest& request, Seconds limit);
-    bool take_cold_call(Timing& timing);
+    bool take_cold_call(Timing& timing, std::optional<int>& core);
     void check_again(Timing& timing, Buffers& buffers, const ComparisonRequest& request);
     std::optional<size_t> smallest_call(const Runner& runner) const;
     double most_overhead_ns() const;  // of the smallest call that counts as the price of a call

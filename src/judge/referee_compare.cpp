@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "base/interrupt.h"
+#include "judge/cores.h"
 #include "judge/neighbours.h"
 #include "judge/referee.h"
 #include "stats/paired.h"
@@ -16,7 +17,8 @@ namespace {
 
 // A slow neighbour stays for milliseconds or for seconds: those who are compared have to take turns faster than that.
 constexpr double sample_ns = 2.5e6;
-constexpr double warm_below_ns = 2e6;     // shorter calls find cold caches and sleeping threads after a pause
+constexpr double warm_below_ns = 2e6;    // shorter calls find cold caches and sleeping threads after a pause
+constexpr double shares_below_ns = 1e7;  // the referee a contender's core: waking another one is nothing in such a call
 constexpr double least_estimate_ns = 20;  // what a call is taken to last at least, however short it looked
 constexpr double usual_overhead_ns = 5000;
 // A launch is a round at least, and ends after so many or after this share of the time.
@@ -146,6 +148,7 @@ struct Referee::Timing {
     Measurement overhead;            // there, one sample a turn
     std::vector<Moment> moments;     // one per sample
     size_t looked = 0;               // at so many of them, when neighbours were looked at after them
+    bool alone = false;              // one thread does all its work
     bool settled = false;            // how it stands to the first one: the time left is for the others
 
     // By quiet rounds where enough launches have one, else by all.
@@ -268,6 +271,7 @@ void Referee::enter(const Contender& contender, const Built& built, Buffers& buf
                 std::max(timing.result.error_share, error_share(*timing.runner, timing.index, set));
     }
     timing.note(outcome);
+    timing.alone = outcome.ok() && timing.runner->works_alone();
     timing.estimate_ns = std::max(least_estimate_ns, outcome.outside_ns);
     timing.runner->pause();
 }
@@ -334,10 +338,11 @@ size_t Referee::take_rounds(std::vector<Timing>& timings, Seconds limit, size_t 
     size_t rounds = 0;
     while (rounds == 0 || (rounds < most && Clock::now() - start - (patience_before - neighbours_.patience) < limit)) {
         std::shuffle(order.begin(), order.end(), random_);
+        std::optional<int> core = bound_core(timings);
         for (size_t c : order) {
             if (neighbours_.heard || seconds_since(neighbours_.looked_at) > look_at_neighbours_every.count())
                 look_at_neighbours(timings);
-            if (wants_turns(timings[c])) take_turn(timings[c], rounds == 0);
+            if (wants_turns(timings[c])) take_turn(timings[c], rounds == 0, core);
         }
         ++rounds;
     }
@@ -360,6 +365,15 @@ void Referee::look_at_neighbours(std::vector<Timing>& timings) {
     }
     neighbours_.looked_at = Clock::now();
     neighbours_.heard = false;
+}
+
+// OpenMP has bound the calling thread of somebody, in most cases to the first core.
+std::optional<int> Referee::bound_core(const std::vector<Timing>& timings) {
+    for (const Timing& timing : timings) {
+        if (!wants_turns(timing)) continue;
+        if (const std::optional<int> core = only_core_of(timing.runner->pid())) return core;
+    }
+    return std::nullopt;
 }
 
 bool Referee::wants_turns(const Timing& timing) { return timing.running() && !timing.settled; }
@@ -392,16 +406,18 @@ void Referee::launch_again(Timing& timing, Buffers& buffers) {
     timing.runner->pause();
 }
 
-void Referee::take_turn(Timing& timing, bool first_of_launch) {
+// The system chooses the core of a round, where it wakes the first contender that works alone and has none; the others
+// follow. Null: this contender stays where it is, with threads that would all have one core.
+std::unique_ptr<OneCore> Referee::core_of_round(const Timing& timing, std::optional<int>& core) {
+    if (!timing.alone) return nullptr;
+    if (!core) core = core_of(timing.runner->pid());
+    return core ? std::make_unique<OneCore>(*timing.runner, *core, timing.estimate_ns < shares_below_ns) : nullptr;
+}
+
+void Referee::take_turn(Timing& timing, bool first_of_launch, std::optional<int>& core) {
     timing.runner->resume();
-    // A baseline's process goes on from launch to launch.
-    const bool first = first_of_launch && (timing.own || timing.result.time.samples_ns.empty());
-    if ((first && timing.estimate_ns < wakes_by_itself_ns) || timing.estimate_ns < warm_below_ns) {
-        uint32_t calls = timing.estimate_ns < 5e4 ? 10 : 1;
-        Runner::Outcome warm = call_unseen(*timing.runner, timing.index, calls, call_limit);
-        // The hand-shake included: too long an estimate costs samples, too short a one a batch without end.
-        if (first && warm.ok()) timing.estimate_ns = std::min(timing.estimate_ns, warm.outside_ns / calls);
-    }
+    std::unique_ptr<OneCore> one_core = core_of_round(timing, core);
+    warm_up(timing, first_of_launch);
     Measurement& time = timing.result.time;
     const int disturbed = time.disturbed;
     if (timing.note(sample(*timing.runner, timing.index, timing.estimate_ns, sample_ns, Look::close, true,
@@ -411,9 +427,21 @@ void Referee::take_turn(Timing& timing, bool first_of_launch) {
             std::max(least_estimate_ns, std::clamp(ns, timing.estimate_ns / 8, 2 * timing.estimate_ns));
     }
     if (timing.smallest && timing.running()) take_overhead(timing);
+    one_core.reset();
+    timing.alone = timing.alone && timing.runner->threads().size() <= 1;
     timing.runner->pause();
     timing.moments.push_back({neighbours_.loud, time.disturbed > disturbed});
     neighbours_.heard = neighbours_.heard || timing.moments.back().disturbed;
+}
+
+void Referee::warm_up(Timing& timing, bool first_of_launch) {
+    // A baseline's process goes on from launch to launch.
+    const bool first = first_of_launch && (timing.own || timing.result.time.samples_ns.empty());
+    if (!(first && timing.estimate_ns < wakes_by_itself_ns) && timing.estimate_ns >= warm_below_ns) return;
+    uint32_t calls = timing.estimate_ns < 5e4 ? 10 : 1;
+    Runner::Outcome warm = call_unseen(*timing.runner, timing.index, calls, call_limit);
+    // The hand-shake included: too long an estimate costs samples, too short a one a batch without end.
+    if (first && warm.ok()) timing.estimate_ns = std::min(timing.estimate_ns, warm.outside_ns / calls);
 }
 
 // What one call costs from Python: the same call on one element.
@@ -440,16 +468,19 @@ void Referee::time_cold(std::vector<Timing>& timings, Buffers& buffers, const Co
         const Seconds spent = Clock::now() - start;
         if (spent > limit && round >= (spent > 2 * limit ? least_slow_cold_calls : least)) break;
         std::shuffle(order.begin(), order.end(), random_);
+        std::optional<int> core = bound_core(timings);
         for (Timing* timing : order)
-            if (timing->running() && !take_cold_call(*timing)) return;
+            if (timing->running() && !take_cold_call(*timing, core)) return;
     }
     for (Timing* timing : order) summarise(timing->result.cold);
 }
 
 // False where tensors cannot be made cold.
-bool Referee::take_cold_call(Timing& timing) {
+bool Referee::take_cold_call(Timing& timing, std::optional<int>& core) {
     timing.runner->resume();
+    std::unique_ptr<OneCore> one_core = core_of_round(timing, core);
     const std::optional<Runner::Outcome> outcome = cold_call(*timing.runner, timing.index, timing.estimate_ns);
+    one_core.reset();
     timing.runner->pause();
     if (!outcome) return false;
     if (!timing.note(*outcome)) return true;

@@ -3,8 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "judge/cores.h"
 #include "judge/count_watch.h"
-#include "judge/other_core.h"
 #include "judge/referee.h"
 #include "stats/sample.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/strings.h"
 #include "judge/check.h"
-#include "judge/other_core.h"
+#include "judge/cores.h"
 #include "judge/referee.h"
 #include "stats/sample.h"
 

@@ -131,6 +131,8 @@ public:
     pid_t pid() const { return child_ ? child_->pid() : -1; }
     // Its threads, the first included.
     std::vector<pid_t> threads() const;
+    // No thread but its first has ever done anything, as far as the system counts: it loses nothing on one core.
+    bool works_alone() const;
     // What its threads have left changed (thread_state.h); empty: nothing.
     std::string changed_thread_state() const;
 
