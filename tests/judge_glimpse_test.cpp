@@ -6,7 +6,6 @@
 #include <gtest/gtest.h>
 
 #include "base/clock.h"
-#include "judge/cores.h"
 #include "stats/sample.h"
 
 namespace strop::judge {
@@ -89,20 +88,6 @@ TEST(Pace, IsUnknownWhenTheBatchIsOverOrNothingReturns) {
     EXPECT_EQ(pace({100, 1000, [] { return int64_t{100}; }, waited}).ns, 0);
     EXPECT_EQ(pace({100, 1000, [] { return int64_t{3}; }, waited}).ns, 0);
     EXPECT_EQ(pace({100, 1000, [] { return int64_t{0}; }, waited}).ns, 0);
-}
-
-TEST(OtherCore, IsNotThatOfTheProcessAndIsLeftAgain) {
-    cpu_set_t before, meanwhile, after;
-    ASSERT_EQ(::sched_getaffinity(0, sizeof before, &before), 0);
-    if (CPU_COUNT(&before) < 2) GTEST_SKIP() << "there is one core";
-    {
-        const OtherCore other(::getpid());  // this thread's own
-        ASSERT_EQ(::sched_getaffinity(0, sizeof meanwhile, &meanwhile), 0);
-        EXPECT_EQ(CPU_COUNT(&meanwhile), CPU_COUNT(&before) - 1);
-        EXPECT_TRUE(CPU_ISSET(static_cast<size_t>(::sched_getcpu()), &meanwhile));
-    }
-    ASSERT_EQ(::sched_getaffinity(0, sizeof after, &after), 0);
-    EXPECT_TRUE(CPU_EQUAL(&before, &after));
 }
 
 }  // namespace
