@@ -266,7 +266,8 @@ private:
     // Each of those of which it is known how they stand to the first.
     static void settle(std::vector<Timing>& timings, const std::vector<size_t>& launches);
     static std::optional<int> bound_core(const std::vector<Timing>& timings);
-    static std::unique_ptr<OneCore> core_of_round(const Timing& timing, std::optional<int>& core);
+    static std::unique_ptr<OneCore> core_of_round(const Runner& runner, bool alone, double call_ns,
+                                                  std::optional<int>& core);
     void take_turn(Timing& timing, bool first_of_launch, std::optional<int>& core);
     void warm_up(Timing& timing, bool first_of_launch);
     void take_overhead(Timing& timing);

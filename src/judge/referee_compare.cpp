@@ -17,8 +17,7 @@ namespace {
 
 // A slow neighbour stays for milliseconds or for seconds: those who are compared have to take turns faster than that.
 constexpr double sample_ns = 2.5e6;
-constexpr double warm_below_ns = 2e6;    // shorter calls find cold caches and sleeping threads after a pause
-constexpr double shares_below_ns = 1e7;  // the referee a contender's core: waking another one is nothing in such a call
+constexpr double warm_below_ns = 2e6;     // shorter calls find cold caches and sleeping threads after a pause
 constexpr double least_estimate_ns = 20;  // what a call is taken to last at least, however short it looked
 constexpr double usual_overhead_ns = 5000;
 // A launch is a round at least, and ends after so many or after this share of the time.
@@ -406,17 +405,9 @@ void Referee::launch_again(Timing& timing, Buffers& buffers) {
     timing.runner->pause();
 }
 
-// The system chooses the core of a round, where it wakes the first contender that works alone and has none; the others
-// follow. Null: this contender stays where it is, with threads that would all have one core.
-std::unique_ptr<OneCore> Referee::core_of_round(const Timing& timing, std::optional<int>& core) {
-    if (!timing.alone) return nullptr;
-    if (!core) core = core_of(timing.runner->pid());
-    return core ? std::make_unique<OneCore>(*timing.runner, *core, timing.estimate_ns < shares_below_ns) : nullptr;
-}
-
 void Referee::take_turn(Timing& timing, bool first_of_launch, std::optional<int>& core) {
     timing.runner->resume();
-    std::unique_ptr<OneCore> one_core = core_of_round(timing, core);
+    std::unique_ptr<OneCore> one_core = core_of_round(*timing.runner, timing.alone, timing.estimate_ns, core);
     warm_up(timing, first_of_launch);
     Measurement& time = timing.result.time;
     const int disturbed = time.disturbed;
@@ -478,7 +469,7 @@ void Referee::time_cold(std::vector<Timing>& timings, Buffers& buffers, const Co
 // False where tensors cannot be made cold.
 bool Referee::take_cold_call(Timing& timing, std::optional<int>& core) {
     timing.runner->resume();
-    std::unique_ptr<OneCore> one_core = core_of_round(timing, core);
+    std::unique_ptr<OneCore> one_core = core_of_round(*timing.runner, timing.alone, timing.estimate_ns, core);
     const std::optional<Runner::Outcome> outcome = cold_call(*timing.runner, timing.index, timing.estimate_ns);
     one_core.reset();
     timing.runner->pause();

@@ -7,6 +7,7 @@
 #include "judge/abandonment.h"
 #include "judge/cache_lines.h"
 #include "judge/check.h"
+#include "judge/cores.h"
 #include "judge/neighbours.h"
 #include "judge/referee.h"
 #include "stats/sample.h"
@@ -18,6 +19,7 @@ namespace {
 const Seconds cold_limit{30};              // of a call by itself
 constexpr double screen_batch_ns = 1.2e6;  // long enough that a wake-up is a few percent
 constexpr size_t screen_samples = 3;
+constexpr double shares_below_ns = 1e7;  // the referee a kernel's core: to wake another one is nothing in such a call
 constexpr int warm_calls = 3;
 constexpr double least_calls = 4, most_calls_of_a_batch = 1e7;
 constexpr double few_samples_above_ns = 4e6;           // of a screening
@@ -298,6 +300,15 @@ Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns
     return {};
 }
 
+// Of a contender that works alone: `core`, or where the system has put it, which is `core` for those that follow. Null:
+// it stays where it is, with threads that would all have one core.
+std::unique_ptr<OneCore> Referee::core_of_round(const Runner& runner, bool alone, double call_ns,
+                                                std::optional<int>& core) {
+    if (!alone) return nullptr;
+    if (!core) core = core_of(runner.pid());
+    return core ? std::make_unique<OneCore>(runner, *core, call_ns < shares_below_ns) : nullptr;
+}
+
 void Referee::time_screen(Runner& runner, size_t index, const EvaluationRequest& request, double first_ns,
                           PointResult& result) {
     auto known = request.best_ns.find(result.point.label);
@@ -323,6 +334,8 @@ void Referee::time_screen(Runner& runner, size_t index, const EvaluationRequest&
         estimate = std::max(50.0, warm.outside_ns / warm_calls);
         if (abandonment.after_warm_calls(warm.outside_ns, warm_calls)) return leave(estimate);
     }
+    std::optional<int> core;
+    const std::unique_ptr<OneCore> one_core = core_of_round(runner, runner.works_alone(), estimate, core);
     const bool watch = request.effort == Effort::full;  // it costs a fifth of a screening sample
     const Look look = watch ? Look::close : Look::screen;
     if (watch) start_closely(*runner.points()[index]);
