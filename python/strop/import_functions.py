@@ -8,7 +8,7 @@ import math
 import numpy as np
 import torch
 
-from strop.import_walks import SteppedList
+from strop.import_walks import SteppedList, Walk
 from strop.trace_dims import Untraceable
 
 
@@ -94,7 +94,10 @@ def scaled_dot_product_attention(query, key, value, *arguments, **options):
 
 
 def length(x):
-    """What `len` is in a reference: of a tensor an extent, where Python's own gives an integer."""
+    """What `len` is in a reference: of a tensor an extent, where Python's own gives an integer; likewise of what loops go
+    over or have filled."""
+    if isinstance(x, (SteppedList, Walk)):
+        return x.count
     return x.shape[0] if isinstance(x, torch.Tensor) and x.ndim else len(x)
 
 
@@ -125,6 +128,7 @@ def einsum(equation, *operands):
 
 _attention, _einsum = torch.nn.functional.scaled_dot_product_attention, torch.einsum
 _root, _stack, _concatenate = math.sqrt, torch.stack, torch.cat
+_stack_rows, _stack_columns = torch.vstack, torch.hstack
 
 
 def stack(tensors, dim=0, **options):
@@ -135,8 +139,25 @@ def concatenate(tensors, dim=0, **options):
     return tensors.concatenated(dim) if isinstance(tensors, SteppedList) else _concatenate(tensors, dim, **options)
 
 
+def stack_rows(tensors, **options):
+    if not isinstance(tensors, SteppedList):
+        return _stack_rows(tensors, **options)
+    ndim = tensors.item_ndim()
+    return tensors.concatenated(0) if ndim > 1 else tensors.stacked() if ndim else tensors.stacked().unsqueeze(1)
+
+
+def stack_columns(tensors, **options):
+    if not isinstance(tensors, SteppedList):
+        return _stack_columns(tensors, **options)
+    ndim = tensors.item_ndim()
+    return tensors.concatenated(min(1, ndim - 1)) if ndim else tensors.stacked()
+
+
 REPLACED = (
     (torch, "stack", stack),
+    (torch, "vstack", stack_rows),
+    (torch, "row_stack", stack_rows),
+    (torch, "hstack", stack_columns),
     (torch, "cat", concatenate),
     (torch, "concat", concatenate),
     (torch, "concatenate", concatenate),

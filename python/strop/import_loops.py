@@ -130,7 +130,7 @@ def collected(function: Callable, items, kind: Callable, local: dict):
         return list(values) if kind is list else values
     first, walk, last = walk.taken_apart()
     before = [function(item) for item in first]
-    kept = Kept(local)
+    kept = Kept(local, closures=True)
     Following.depth += 1
     for _ in range(2):  # in the second, what is kept elsewhere is of another pass
         id_, number = begun(walk)

@@ -29,10 +29,11 @@ class Following:
 
 
 class Walk:
-    """`count` items, which `at` gives for a number from 0 on."""
+    """`count` items, which `at` gives for a number from 0 on; `whole`: a tensor of them, items first, where there is
+    one."""
 
-    def __init__(self, count, at: Callable, sources: Iterable = ()):
-        self.count, self.at = count, at
+    def __init__(self, count, at: Callable, sources: Iterable = (), whole: torch.Tensor | None = None):
+        self.count, self.at, self.whole = count, at, whole
         self.sources = list(sources)  # the tensors that it goes over
         Following.walks += 1
 
@@ -70,7 +71,7 @@ def walk_of(items) -> Walk | None:
     if isinstance(items, SteppedList):
         return items.walk()
     if isinstance(items, torch.Tensor) and items.ndim and is_long(items.shape[0]):
-        return Walk(items.shape[0], lambda step: items[step], [items])
+        return Walk(items.shape[0], lambda step: items[step], [items], items)
     return None
 
 
@@ -157,7 +158,7 @@ def unbind(target, *arguments, **options):
     dim = rest[0] if rest else options.get("dim", 0)
     if len(rest) + len(options) > 1 or not is_cut(tensor, dim):
         return target.unbind(*arguments, **options)
-    return Walk(tensor.shape[dim], lambda step: tensor.select(dim, step), [tensor])
+    return Walk(tensor.shape[dim], lambda step: tensor.select(dim, step), [tensor], tensor.movedim(dim, 0))
 
 
 def split(target, *arguments, **options):
@@ -186,7 +187,12 @@ def sum_(items, *start, **options):
 
 def sequence(kind, items):
     """list(items), tuple(items)"""
-    return items if isinstance(items, SteppedList) and Following.on else kind(items)
+    if not Following.on or kind not in (list, tuple):
+        return kind(items)
+    if isinstance(items, SteppedList):
+        return items[:]
+    walk = walk_of(items)
+    return kind(items) if walk is None or walk.whole is None else SteppedList([], walk.whole)
 
 
 class SteppedList:
@@ -200,23 +206,47 @@ class SteppedList:
         parts += [self.each, *([torch.stack(self.after)] if self.after else [])]
         return torch.cat(parts).movedim(0, dim)
 
+    def item_ndim(self) -> int:
+        return self.each.ndim - 1
+
     def concatenated(self, dim: int = 0):
         dim %= self.each.ndim - 1
         return torch.cat([*self.before, self.each.movedim(0, dim).flatten(dim, dim + 1), *self.after], dim)
 
     def walk(self) -> Walk:
         whole = self.stacked()
-        return Walk(whole.shape[0], lambda step: whole[step])
+        return Walk(whole.shape[0], lambda step: whole[step], [], whole)
+
+    @property
+    def count(self):
+        return len(self.before) + self.each.shape[0] + len(self.after)
 
     def append(self, value):
         self.after.append(value)
+
+    def extend(self, values):
+        if not isinstance(values, (list, tuple)):
+            raise LoopUnfollowed
+        self.after.extend(values)
+
+    def __add__(self, values):
+        if not isinstance(values, list):
+            return NotImplemented
+        return SteppedList(self.before, self.each, self.after + values)
+
+    def __radd__(self, values):
+        if not isinstance(values, list):
+            return NotImplemented
+        return SteppedList(values + self.before, self.each, self.after)
 
     def reverse(self):
         self.before, self.each, self.after = self.after[::-1], self.each.flip(0), self.before[::-1]
 
     def __getitem__(self, place):
-        if isinstance(place, slice) and (place.start, place.stop, place.step) == (None, None, -1):
-            return SteppedList(self.after[::-1], self.each.flip(0), self.before[::-1])
+        if isinstance(place, slice):
+            return self._part(place)
+        if isinstance(place, torch.SymInt):
+            return self.stacked()[place]
         if not isinstance(place, int):
             raise LoopUnfollowed
         if 0 <= place < len(self.before):
@@ -224,6 +254,15 @@ class SteppedList:
         if -len(self.after) <= place < 0:
             return self.after[place]
         return self.each[place - len(self.before) if place >= 0 else place + len(self.after)]
+
+    def _part(self, place: slice) -> SteppedList:
+        if (place.start, place.stop, place.step) == (None, None, None):
+            return SteppedList(list(self.before), self.each, list(self.after))
+        if (place.start, place.stop, place.step) == (None, None, -1):
+            return SteppedList(self.after[::-1], self.each.flip(0), self.before[::-1])
+        if isinstance(place.step, int) and place.step < 0:
+            raise LoopUnfollowed
+        return SteppedList([], self.stacked()[place])
 
     def _unknown(self, *_):
         raise LoopUnfollowed
@@ -248,6 +287,12 @@ class Growing:
         if self.read_from_the_end and self.latest is None:
             self.latest = LoopUnfollowed  # the next pass knows it
         self.appended.append(value)
+
+    def extend(self, values):
+        if not isinstance(values, (list, tuple)):
+            raise LoopUnfollowed
+        for value in values:
+            self.append(value)
 
     def insert(self, place, value):
         if place != 0 or self.appended or self.latest is not None:
@@ -314,19 +359,31 @@ def is_object(value) -> bool:
 
 
 class Kept:
-    """What is kept in objects that names stand for, and in modules within them."""
+    """What is kept in objects that names stand for, and in modules within them; `closures`: and what functions among
+    them have of the names around them."""
 
-    def __init__(self, local: dict):
+    def __init__(self, local: dict, closures: bool = False):
         tops = [value for name, value in local.items() if is_object(value) and not name.startswith("_strop")]
         modules = [one for top in tops if isinstance(top, torch.nn.Module) for one in top.modules()]
         self.owners = [*tops, *modules]
+        functions = [value for value in local.values() if closures and isinstance(value, types.FunctionType)]
+        self.cells = [cell for function in functions for cell in function.__closure__ or ()]
         self.seen = self._fingerprints()
 
     def _fingerprints(self) -> list:
-        return [(key, fingerprint(value)) for owner in self.owners for key, value in vars(owner).items()]
+        of_owners = [(key, fingerprint(value)) for owner in self.owners for key, value in vars(owner).items()]
+        return of_owners + [fingerprint(cell.cell_contents) for cell in self.cells if not is_empty(cell)]
 
     def has_changed(self) -> bool:
         return self._fingerprints() != self.seen
+
+
+def is_empty(cell) -> bool:
+    try:
+        cell.cell_contents  # noqa: B018
+    except ValueError:
+        return True
+    return False
 
 
 def fingerprint(value):

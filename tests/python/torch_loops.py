@@ -531,3 +531,68 @@ def after_enumerate(x):
     for i, row in enumerate(x):
         y = row * i
     return y + i, row
+
+
+def mean_of_a_list(x):
+    """x: M N"""
+    ys = []
+    h = torch.zeros(x.shape[0])
+    for t in range(x.shape[1]):
+        h = torch.tanh(h + x[:, t])
+        ys.append(h)
+    return sum(ys) / len(ys)
+
+
+def list_without_its_first(x):
+    """x: M N"""
+    hs = [torch.zeros(x.shape[0])]
+    for t in range(x.shape[1]):
+        hs.append(hs[-1] * 0.5 + x[:, t])
+    return torch.stack(hs[1:], 1), torch.stack(hs[:-1])
+
+
+def rows_above_each_other(x, w):
+    """x: M N, w: N K"""
+    return torch.vstack([row @ w for row in x]), torch.hstack([row.sum() for row in x])
+
+
+def columns_beside_each_other(x):
+    """x: M N"""
+    out = []
+    for column in x.unbind(1):
+        out.append(torch.relu(column).unsqueeze(1))
+    return torch.hstack(out)
+
+
+def two_at_once(x):
+    """x: M N"""
+    ys, h = [], torch.zeros(x.shape[0])
+    for t in range(x.shape[1]):
+        h = h * 0.9 + x[:, t]
+        ys.extend([h, -h])
+    return torch.stack(ys, 1)
+
+
+def list_of_columns(x):
+    """x: M N"""
+    columns = list(x.unbind(1))
+    h = columns[0]
+    for column in columns[1:]:
+        h = torch.maximum(h * 0.5, column)
+    return h
+
+
+def padded_at_both_ends(x):
+    """x: M N"""
+    edge = [torch.zeros(x.shape[1])]
+    rows = edge + [row.cumsum(0) for row in x] + edge
+    return torch.stack(rows)
+
+
+def by_the_length_of_a_list(x):
+    """x: M N"""
+    rows = [row * 2 for row in x]
+    s = torch.zeros(x.shape[1])
+    for i in range(len(rows)):
+        s = torch.sin(s + rows[i])
+    return s

@@ -211,3 +211,15 @@ class Halved(nn.Module):
 def a_module_called_split(x):
     """x: M N"""
     return Halved()(x)
+
+
+def numbered_by_a_function_in_a_comprehension(x):
+    """x: M N"""
+    n = 0
+
+    def numbered(v):
+        nonlocal n
+        n += 1
+        return v * n
+
+    return torch.stack([numbered(x[:, t]) for t in range(x.shape[1])])
