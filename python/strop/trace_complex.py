@@ -284,8 +284,8 @@ def conjugate(z):
 
 
 def absolute(z):
-    re, im = parts(z)
-    return pointwise("sqrt", re * re + im * im)
+    """As NumPy's, without squares of large values, which do not fit."""
+    return HANDLERS["hypot"](*parts(z))
 
 
 def angle(z, deg=False):

@@ -7,14 +7,12 @@
 
 #include <fmt/format.h>
 
+#include "judge/parallel_for.h"
 #include "judge/runner.h"
 
 namespace strop::judge {
 
 namespace {
-
-// Where the calling thread may run when it shares no core.
-thread_local const cpu_set_t* unshared = nullptr;
 
 bool allowed_to(pid_t thread, cpu_set_t& cores) { return ::sched_getaffinity(thread, sizeof cores, &cores) == 0; }
 
@@ -44,26 +42,28 @@ std::optional<int> only_core_of(pid_t process) {
 OneCore::OneCore(const Runner& runner, int core, bool shares) : runner_(runner) {
     if (core < 0 || core >= CPU_SETSIZE || !allowed_to(runner.pid(), of_process_) || !allowed_to(0, of_caller_)) return;
     const size_t index = static_cast<size_t>(core);
+    if (!CPU_ISSET(index, &of_process_)) return;
     cpu_set_t only;
     CPU_ZERO(&only);
     CPU_SET(index, &only);
-    bound_ = CPU_ISSET(index, &of_process_) && bind(runner.pid(), only);
-    shares_ = bound_ && shares && bind(0, only);
-    if (shares_) unshared = &of_caller_;
+    const bool was_bound = CPU_COUNT(&of_process_) == 1;
+    bound_ = !was_bound && bind(runner.pid(), only);
+    shares_ = shares && (was_bound || bound_) && bind(0, only);
+    if (shares_) unshared_cores = &of_caller_;
 }
 
 OneCore::~OneCore() {
-    if (!bound_) return;
-    for (const pid_t thread : runner_.threads()) (void)bind(thread, of_process_);
+    if (bound_)
+        for (const pid_t thread : runner_.threads()) (void)bind(thread, of_process_);
     if (!shares_) return;
     (void)bind(0, of_caller_);
-    unshared = nullptr;
+    unshared_cores = nullptr;
 }
 
 OtherCore::OtherCore(pid_t process) {
     const std::optional<int> core = core_of(process);
     if (!core || *core < 0 || *core >= CPU_SETSIZE || !allowed_to(0, before_)) return;
-    cpu_set_t others = unshared ? *unshared : before_;
+    cpu_set_t others = unshared_cores ? *unshared_cores : before_;
     CPU_CLR(static_cast<size_t>(*core), &others);
     moved_ = CPU_COUNT(&others) > 0 && bind(0, others);
 }

@@ -1,12 +1,18 @@
 // A loop on all cores. It includes nothing else of ours, so that the process of a kernel can have it too.
 #pragma once
 
+#include <sched.h>
+
 #include <algorithm>
 #include <cstdint>
 #include <thread>
 #include <vector>
 
 namespace strop::judge {
+
+// Where the calling thread may run when it shares no core with another process (OneCore in cores.h); null: it shares
+// none.
+inline thread_local const cpu_set_t* unshared_cores = nullptr;
 
 // Runs body(begin, end) over [0, count) in chunks on all cores; serial when small.
 template <typename Body>
@@ -17,7 +23,10 @@ void parallel_for(int64_t count, int64_t grain, const Body& body) {
     std::vector<std::thread> pool;
     int64_t chunk = (count + threads - 1) / threads;
     for (int64_t begin = 0; begin < count; begin += chunk)
-        pool.emplace_back([&body, begin, end = std::min(count, begin + chunk)] { body(begin, end); });
+        pool.emplace_back([&body, begin, end = std::min(count, begin + chunk), cores = unshared_cores] {
+            if (cores) (void)::sched_setaffinity(0, sizeof *cores, cores);
+            body(begin, end);
+        });
     for (std::thread& thread : pool) thread.join();
 }
 

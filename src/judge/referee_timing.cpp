@@ -300,13 +300,14 @@ Runner::Outcome Referee::sample(Runner& runner, size_t index, double estimate_ns
     return {};
 }
 
-// Of a contender that works alone: `core`, or where the system has put it, which is `core` for those that follow. Null:
-// it stays where it is, with threads that would all have one core.
+// Of a contender that works alone: `core`, or where the system has put it, which is `core` for those that follow. Who
+// has threads would have all of them there: it stays where it is, and only the referee comes to the core to which its
+// calling thread is bound, so as not to take that of another, which waits for the next call there.
 std::unique_ptr<OneCore> Referee::core_of_round(const Runner& runner, bool alone, double call_ns,
                                                 std::optional<int>& core) {
-    if (!alone) return nullptr;
-    if (!core) core = core_of(runner.pid());
-    return core ? std::make_unique<OneCore>(runner, *core, call_ns < shares_below_ns) : nullptr;
+    if (alone && !core) core = core_of(runner.pid());
+    const std::optional<int> own = alone ? core : only_core_of(runner.pid());
+    return own ? std::make_unique<OneCore>(runner, *own, call_ns < shares_below_ns) : nullptr;
 }
 
 void Referee::time_screen(Runner& runner, size_t index, const EvaluationRequest& request, double first_ns,

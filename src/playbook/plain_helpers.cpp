@@ -294,7 +294,7 @@ template <> inline float remainder_of<float>(float a, float b) {
     for (int time = 0; time < times; ++time) rest = __builtin_fma(-__builtin_trunc(rest * inverse), (double)b, rest);
     rest = __builtin_isinf(b) ? a - a + a : rest;
     const double size = __builtin_fabs((double)b);
-    rest = rest >= size ? rest - size : rest < -size ? rest + size : rest;
+    rest = rest >= size ? rest - size : rest <= -size ? rest + size : rest;
     return (float)(rest != 0 && (rest < 0) != (b < 0) ? rest + b : rest);
 }
 )"},

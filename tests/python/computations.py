@@ -342,6 +342,11 @@ def quotients_of_whole_numbers(x):
     return whole // 0.1, whole % 0.75  # 1 // 0.1 is 9: 0.1 is a little more than a tenth
 
 
+def multiples_of_either_sign(x):
+    multiples, divisor = np.round(x * 8) * 49, np.where(x[:, ::-1] > 0, 49, -49).astype(np.float32)  # 49 * (1 / 49) < 1
+    return multiples // -49.0, multiples % -49.0, multiples % 49.0, multiples // divisor, multiples % divisor
+
+
 def three_layers(x, u, v, w, b):
     for weights in (u, v, w):
         x = np.maximum(x @ weights + b, 0)
@@ -479,6 +484,7 @@ COMPUTATIONS = {
     "moving_average": ("x float32[M,N]", ["M=3,N=19", "M=1,N=5"]),
     "hue_saturation_value": ("x float32[N,3,H,W]", ["N=2,H=5,W=19", "N=1,H=1,W=1"]),
     "nearest_points": ("a float32[B,N,3]; b float32[B,M,3]", ["B=2,N=9,M=21", "B=1,N=1,M=1"]),
+    "multiples_of_either_sign": ("x float32[M,N]", ["M=3,N=37", "M=1,N=1"]),
     "quotients_of_whole_numbers": ("x float32[M,N]", ["M=3,N=37", "M=1,N=1"]),
     "wrapped_angles": ("x float32[M,N]; n int64<N[M,N]", ["M=3,N=37", "M=1,N=1"]),
     "three_layers": ("x float32[M,N]; u float32[N,N]; v float32[N,N]; w float32[N,N]; b float32[N]", ["M=5,N=9", "M=1,N=1"]),
