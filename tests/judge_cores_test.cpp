@@ -2,9 +2,6 @@
 #include <sched.h>
 #include <unistd.h>
 
-#include <algorithm>
-
-#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "judge/cores.h"

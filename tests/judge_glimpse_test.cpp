@@ -1,8 +1,5 @@
 #include "judge/glimpse.h"
 
-#include <sched.h>
-#include <unistd.h>
-
 #include <gtest/gtest.h>
 
 #include "base/clock.h"

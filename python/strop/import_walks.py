@@ -210,7 +210,7 @@ class SteppedList:
         return self.each.ndim - 1
 
     def concatenated(self, dim: int = 0):
-        dim %= self.each.ndim - 1
+        dim %= self.item_ndim()
         return torch.cat([*self.before, self.each.movedim(0, dim).flatten(dim, dim + 1), *self.after], dim)
 
     def walk(self) -> Walk:

@@ -32,7 +32,7 @@ constexpr std::chrono::microseconds longest_spin{200};
 constexpr const char* no_kernel = "-";       // in the place of a library
 constexpr double least_to_compare_ns = 1e6;  // shorter batches are mostly hand-shake
 
-constexpr double least_of_a_thread_ns = 5e3;  // to start one and to end it takes longer
+constexpr int64_t least_of_a_thread_ns = 5'000;  // to start one and to end it takes longer
 
 constexpr int64_t candidate_heap_bytes = int64_t{6} << 30;
 // More than the cores' number is suspicious (the referee says so), this many is an attack on the machine.
@@ -487,8 +487,7 @@ std::vector<pid_t> Runner::threads() const {
 
 // Threads that have ended are counted by the process, in nanoseconds by the same clock.
 bool Runner::works_alone() const {
-    return threads().size() == 1 &&
-           static_cast<double>(ran_ns() - times_of(pid(), pid()).ran_ns) < least_of_a_thread_ns;
+    return threads().size() == 1 && ran_ns() - times_of(pid(), pid()).ran_ns < least_of_a_thread_ns;
 }
 
 std::string Runner::cores() const {
