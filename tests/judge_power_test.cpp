@@ -80,6 +80,7 @@ const std::map<std::string, std::vector<Dimensions>>& quick_shapes() {
         {"rmsnorm", {{{"M", 64}, {"N", 128}}, {{"M", 13}, {"N", 523}}}},
         {"double_gap", {{{"M", 64}, {"N", 256}}, {{"M", 7}, {"N", 1003}}}},
         {"multiples", {{{"M", 64}, {"N", 256}}, {{"M", 7}, {"N", 1003}}}},
+        {"quotients", {{{"M", 64}, {"N", 256}}, {{"M", 7}, {"N", 1003}}}},
         {"row_product", {{{"M", 512}, {"N", 152}}, {{"M", 64}, {"N", 256}}}},
         {"row_sum", {{{"M", 64}, {"N", 128}}, {{"M", 13}, {"N", 523}}}},
         {"softmax", {{{"M", 64}, {"N", 128}}, {{"M", 13}, {"N", 523}}}}};
@@ -230,8 +231,8 @@ TEST_P(Power, at_all_shapes_with_many_seeds) {
 
 INSTANTIATE_TEST_SUITE_P(Problems, Power,
                          testing::Values("bfloat16_sum", "bias_gelu_residual", "column_sum", "conv2d", "double_gap",
-                                         "layernorm", "linear_relu", "matmul", "multiples", "rmsnorm", "row_product",
-                                         "row_sum", "softmax"),
+                                         "layernorm", "linear_relu", "matmul", "multiples", "quotients", "rmsnorm",
+                                         "row_product", "row_sum", "softmax"),
                          [](const auto& tested) { return tested.param; });
 
 }  // namespace

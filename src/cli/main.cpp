@@ -71,14 +71,16 @@ int report(const std::string& phrase, const std::string& hint, Exit code) {
 // children to talk to.)
 constexpr int nobody_reads = 128 + SIGPIPE;
 
+int not_written(int error) {
+    return error == EPIPE ? nobody_reads
+                          : report("standard output cannot be written", "is the disk full?", Exit::environment);
+}
+
 // The error boundary.
 int guarded(const std::vector<std::string>& words) {
     try {
         int code = run(words);
-        if (std::fflush(stdout) != 0)
-            return errno == EPIPE ? nobody_reads
-                                  : report("standard output cannot be written", "is the disk full?", Exit::environment);
-        return code;
+        return std::fflush(stdout) == 0 ? code : not_written(errno);
     } catch (const Interrupted&) {
         return static_cast<int>(Exit::interrupted);  // said already, when the signal came
     } catch (const Error& error) {
@@ -87,7 +89,8 @@ int guarded(const std::vector<std::string>& words) {
         return report("out of memory", "try smaller shapes, or free some memory", Exit::environment);
     } catch (const std::exception& error) {
         const auto* system = dynamic_cast<const std::system_error*>(&error);
-        if (system && system->code().value() == EPIPE) return nobody_reads;
+        const int number = system ? system->code().value() : 0;
+        if (number == EPIPE || number == ENOSPC || number == EIO || number == EDQUOT) return not_written(number);
         return report(fmt::format("a bug: {}", error.what()),
                       "please report this line with the command and the output of `strop doctor --json`", Exit::bug);
     }

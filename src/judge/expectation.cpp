@@ -473,7 +473,7 @@ bool Expectation::estimate_tolerance(Buffers& buffers, size_t index, std::vector
         at_jumps[t] = stored + std::max(least_ulps, growth[t] / 2) * epsilon;
         sure = sure && noise[t] <= least_ulps * epsilon;
     }
-    if (usable && explained) return true;
+    if (usable && explained && !(sure && gives_whole_numbers(buffers, set, noise))) return true;
     // A function that jumps does so between whole numbers, or at them: where float32 and float64 agree, what is to come
     // out there is known, although it is another thing next to them.
     if (sure) set.tolerance = at_jumps;

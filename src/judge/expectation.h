@@ -85,6 +85,7 @@ private:
     bool to_the_middle(Buffers& buffers, const InputSet& set, uint64_t seed, const std::vector<const char*>& expected,
                        std::vector<std::vector<char>>& results);
     std::vector<const char*> expected_of(Buffers& buffers, const InputSet& set) const;
+    bool gives_whole_numbers(Buffers& buffers, const InputSet& set, const std::vector<double>& noise) const;
     bool estimate_tolerance(Buffers& buffers, size_t index, std::vector<double> noise);
     void find_benign_distributions();
     const ShapePoint* smallest_point() const;

@@ -77,6 +77,21 @@ Distribution Expectation::draw(std::mt19937_64& random) {
     return drawn;
 }
 
+// Of whole numbers, the same in float32 as in float64: a step from one to the next is no rounding error, however small
+// it is beside the largest.
+bool Expectation::gives_whole_numbers(Buffers& buffers, const InputSet& set, const std::vector<double>& noise) const {
+    bool any = false;
+    for (size_t t = 0; t < problem_.outputs.size(); ++t) {
+        if (!is_floating(problem_.outputs[t].dtype)) continue;
+        const auto* values = reinterpret_cast<const double*>(buffers.expected(set, t));
+        const int64_t count = element_count(problem_, problem_.outputs[t], buffers.point().dims);
+        if (noise[t] != 0 || !std::all_of(values, values + count, [](double v) { return v == std::nearbyint(v); }))
+            return false;
+        any = true;
+    }
+    return any;
+}
+
 bool Expectation::computes_doubles() const {
     return std::any_of(problem_.outputs.begin(), problem_.outputs.end(),
                        [](const Tensor& tensor) { return tensor.dtype == DType::float64; });

@@ -428,11 +428,11 @@ private:
         search::DispatchPlan dispatch = search::plan_dispatch(problem_, found_.finalists, *recorder_, options);
         reached_.dispatch_comparisons.push_back(recorder_->comparisons());
         check_interrupt();
-        if (dispatch.winners.empty())
-            throw Error(
-                Exit::no_improvement,
-                fmt::format("{}: no kernel that may be called at every shape passed the thorough check", problem_.name),
-                fmt::format("strop show {} tells why each failed", record_.run));
+        if (dispatch.winners.empty()) {
+            add_note(dispatch.why_none);
+            throw Error(Exit::no_improvement, fmt::format("{}: {}", problem_.name, dispatch.why_none),
+                        fmt::format("strop show {} tells of each", record_.run));
+        }
         record_.regimes = dispatch.regimes;
         if (language() != Language::cuda) record_.compiler = worker_->toolchain(bundle_compiler(dispatch.winners));
         record_.kernels.clear();

@@ -56,12 +56,15 @@ double doubt_of_rounds(const std::vector<double>& first, const std::vector<doubl
     return std::min(std::max(by_chance, (most - least) / 2), most_doubt);
 }
 
+constexpr size_t most_told_failures = 3;
+
 // A candidate with its times in the finals.
 struct Finalist {
     Candidate candidate;
     std::string name;
     std::map<std::string, Timed> finals;  // by label; infinity where it failed
     bool alive = true;
+    std::string failure;  // the first, in the finals
 };
 
 class Planner {
@@ -73,7 +76,8 @@ public:
           options_(options),
           shapes_(problem, options.max_bytes, options.seed, problem.points) {
         for (const Candidate& candidate : finalists)
-            finalists_.push_back({candidate, fmt::format("{}#{}", candidate.kernel.id, finalists_.size()), {}, true});
+            finalists_.push_back(
+                {candidate, fmt::format("{}#{}", candidate.kernel.id, finalists_.size()), {}, true, ""});
     }
 
     DispatchPlan plan() {
@@ -81,7 +85,10 @@ public:
         prepare();
         if (winners_.size() > 1) probe();
         DispatchPlan plan;
-        if (winners_.empty()) return plan;
+        if (winners_.empty()) {
+            plan.why_none = why_none();
+            return plan;
+        }
         for (size_t w : winners_)
             plan.winners.push_back({finalists_[w].candidate.kernel, finalists_[w].candidate.configuration});
         plan.samples = samples_;
@@ -115,6 +122,21 @@ private:
         return comparison;
     }
 
+    static void note_failure(Finalist& finalist, const ShapePoint& point, const ContenderResult& result) {
+        if (!finalist.failure.empty() || result.verdict == Verdict::unsupported) return;
+        finalist.failure = fmt::format("{} at {}: {}: {}", finalist.candidate.kernel.id, point.label,
+                                       name_of(result.verdict), result.evidence);
+    }
+
+    std::string why_none() const {
+        std::string why = "no kernel that may be called at every shape passed the thorough check";
+        size_t told = 0;
+        for (const Finalist& finalist : finalists_)
+            if (!finalist.failure.empty() && told < most_told_failures)
+                why += (told++ == 0 ? ": " : "; ") + finalist.failure;
+        return why;
+    }
+
     // Times on one scale: the first contender's median and the paired ratios to it. A kernel that is wrong
     // anywhere is out; one that ran into a limit is only out of this point.
     std::vector<Timed> times_of(const std::vector<size_t>& who, const PointComparison& at) {
@@ -124,6 +146,7 @@ private:
             const ContenderResult& result = at.results[i];
             if (result.verdict != Verdict::ok) {
                 bool limit = result.verdict == Verdict::timed_out || result.verdict == Verdict::over_limit;
+                note_failure(finalists_[who[i]], at.point, result);
                 finalists_[who[i]].alive = finalists_[who[i]].alive && limit;
                 continue;
             }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <functional>
+#include <string>
 #include <vector>
 
 #include "core/dispatch.h"
@@ -43,6 +44,7 @@ struct DispatchPlan {
     DispatchTree tree;
     std::vector<Regime> regimes;
     std::vector<DispatchSample> samples;  // labelled points first
+    std::string why_none;                 // where there is no winner
 };
 
 // Compares the finalists in pairs at each labelled point, keeps the winners, measures all winners at shapes

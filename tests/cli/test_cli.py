@@ -60,11 +60,12 @@ class Help(InFolder):
         self.assertRegex(strop("--version").stdout, r"^strop \d+\.\d+\.\d+\n$")
 
     def test_a_full_disk_is_said(self):
-        with open("/dev/full", "w", encoding="utf-8") as full:
-            done = subprocess.run([os.path.abspath(BINARY), "--help"], stdout=full, stderr=subprocess.PIPE, text=True,
-                                  check=False, env=environment())
-        self.assertEqual(done.returncode, 3)
-        self.assertEqual(done.stderr, "strop: standard output cannot be written\nhint: is the disk full?\n")
+        for words in (["--help"], ["man"], ["completion", "bash"]):  # little, and much
+            with open("/dev/full", "w", encoding="utf-8") as full:
+                done = subprocess.run([os.path.abspath(BINARY), *words], stdout=full, stderr=subprocess.PIPE, text=True,
+                                      check=False, env=environment())
+            self.assertEqual(done.returncode, 3, words)
+            self.assertTrue(done.stderr.endswith("strop: standard output cannot be written\nhint: is the disk full?\n"))
 
 
 class WrongUsage(InFolder):
