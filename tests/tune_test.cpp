@@ -156,6 +156,9 @@ TEST(Space, CountsAndNumbersWhatNobodyCouldEnumerate) {
         EXPECT_EQ(space.find(space.configuration(index)), index);
     EXPECT_FALSE(space.neighbours(expected / 3).empty());
     EXPECT_THROW(Space(divisors(8)), UsageError);  // more than 64 bits count
+    const std::vector<int64_t> many = range(0, 999);
+    const std::vector<Tunable> three{numbers("A", many), numbers("B", many), numbers("C", many)};
+    EXPECT_THROW(Space(make_space(three, {"A * B == C * 7 + 1"})), UsageError);  // nothing is known before the last
 }
 
 TEST(Space, HoldsWhatWasMeasured) {

@@ -90,8 +90,16 @@ int show(const std::vector<KnownLesson>& lessons, const char* none, const Argume
     return 0;
 }
 
+UsageError not_meant(const std::string& name, const char* why) {
+    return UsageError(fmt::format("'{}': {}", one_line(name), why), "`strop knowledge lessons` shows all of them");
+}
+
+constexpr const char* unknown_lesson = "no lesson has this id, and none is of such a document";
+
 int show_lessons(const Arguments& arguments) {
-    const std::vector<KnownLesson> lessons = lessons_meant(existing_store(arguments).get(), arguments.text("WHAT"));
+    const std::string name = arguments.text("WHAT");
+    const std::vector<KnownLesson> lessons = lessons_meant(existing_store(arguments).get(), name);
+    if (lessons.empty() && !name.empty()) throw not_meant(name, unknown_lesson);
     return show(lessons, "no lessons; `strop optimize` and `strop learn` draw them", arguments);
 }
 
@@ -100,10 +108,7 @@ int forget(const std::string& name, const Arguments& arguments) {
     const std::vector<KnownLesson> lessons = lessons_meant(store.get(), name);
     const bool of_a_document = !lessons.empty() && !id_of(lessons.front().lesson).starts_with(name);
     if (lessons.empty() || (lessons.size() > 1 && !of_a_document))
-        throw UsageError(fmt::format("'{}': {}", one_line(name),
-                                     lessons.empty() ? "no lesson has this id, and none is of such a document"
-                                                     : "is the beginning of several lessons' ids"),
-                         "`strop knowledge lessons` shows all of them");
+        throw not_meant(name, lessons.empty() ? unknown_lesson : "is the beginning of several lessons' ids");
     for (const KnownLesson& known : lessons) store->forget_lesson(id_of(known.lesson));
     if (!arguments.has("--json")) fmt::print("forgotten: {}\n", counted(static_cast<int>(lessons.size()), "lesson"));
     return show(lessons, "", arguments);

@@ -183,6 +183,12 @@ private:
     static constexpr uint32_t nothing = std::numeric_limits<uint32_t>::max();
     static constexpr uint32_t end = 0;
     static constexpr size_t most_nodes = size_t{1} << 25;  // with their edges about a gigabyte
+    static constexpr size_t most_tried = size_t{1} << 27;  // some seconds
+
+    [[noreturn]] static void refuse_entangled() {
+        throw UsageError("the tunables' constraints entangle too many configurations",
+                         "use fewer values or constraints over fewer tunables");
+    }
 
     void finish(uint32_t root) {
         if (root == nothing) return;
@@ -200,6 +206,7 @@ private:
         std::vector<Space::Edge> edges;
         for (size_t v = 0; v < space_.tunables_[variable].values.size(); ++v) {
             row_[variable] = static_cast<uint16_t>(v);
+            if (++tried_ > most_tried) refuse_entangled();
             bool valid = std::all_of(schedule_.due[level].begin(), schedule_.due[level].end(),
                                      [&](size_t c) { return constraints_[c].holds(space_.tunables_, row_); });
             if (valid) edges.push_back({0, grow(level + 1), static_cast<uint16_t>(v)});
@@ -233,15 +240,14 @@ private:
             space_.edges_.push_back(edge);
         }
         node.last_edge = static_cast<uint32_t>(space_.edges_.size());
-        if (space_.edges_.size() > most_nodes)
-            throw UsageError("the tunables' constraints entangle too many configurations",
-                             "use fewer values or constraints over fewer tunables");
+        if (space_.edges_.size() > most_nodes) refuse_entangled();
         space_.nodes_.push_back(node);
         return static_cast<uint32_t>(space_.nodes_.size() - 1);
     }
 
     Space& space_;
     std::vector<uint16_t> row_;
+    size_t tried_ = 0;                    // values, each beside those before it
     std::deque<Constraint> constraints_;  // never moved: they point into themselves
     Schedule schedule_;
     std::vector<std::unordered_map<std::u16string, uint32_t>> known_;  // level -> live values -> node

@@ -177,13 +177,14 @@ class Documents(Learning):
         self.assertEqual(len(lines), 2)
         self.assertRegex("\n".join(lines), r"[0-9a-f]{8}  unroll, for it was said \(unmeasured, notes.md line 3\)")
 
-        def forget(name):
-            return strop("knowledge", "forget", name, "--store", "runs.db", cwd=self.folder)
+        def forget(name, action="forget"):
+            return strop("knowledge", action, name, "--store", "runs.db", cwd=self.folder)
 
         for name in ("other.md", "notes", "abcdef12", lines[0][:4]):
-            done = forget(name)
-            self.assertEqual((done.returncode, done.stdout), (2, ""), name)
-            self.assertIn(f"'{name}': no lesson has this id", done.stderr)
+            for action in ("forget", "lessons"):
+                done = forget(name, action)
+                self.assertEqual((done.returncode, done.stdout), (2, ""), (action, name))
+                self.assertIn(f"'{name}': no lesson has this id", done.stderr)
         self.assertEqual(forget(lines[0].split()[0]).stdout, "forgotten: 1 lesson\n" + lines[0] + "\n")
         self.assertEqual(self.known(), lines[1:])
         self.assertEqual(forget("notes.md").returncode, 0)
