@@ -240,6 +240,7 @@ TEST_F(Loader, UndefinedDimensionsAreNamedWhereTheyStand) {
     expect_at(11, "shape 'large' has no value for dimension 'K'", with(", K: 100", ""));
     expect_at(10, "shape 'small' has a value for 'J', which nothing uses", with("K: 3}", "K: 3, J: 1}"));
     expect_at(5, "expected ')'", with("shape: [M, N]", "shape: [(M, N]"));
+    expect_at(5, "'M/2' in the shape of x need not be a whole number", with("shape: [M, N]", "shape: [M/2, N]"));
 }
 
 TEST_F(Loader, NamesAreChecked) {

@@ -267,6 +267,10 @@ void ProblemReader::read_tensors(const std::string& key, std::vector<Tensor>& te
         for (const YAML::Node& extent : yaml_.list(shape->value, "shape")) {
             std::string what = fmt::format("shape of {}", entry.key);
             tensor.shape.push_back(yaml_.expression(extent, what));
+            const std::string text = tensor.shape.back().text();
+            if (const std::string whole = replace_all(text, "//", ""); whole.find('/') != std::string::npos)
+                yaml_.fail(extent, fmt::format("'{}' in the {} need not be a whole number", text, what),
+                           "'//' divides and rounds down");
             shapes_.push_back({extent, what, tensor.shape.back()});
         }
         if (key == "inputs") read_fill(fields, entry, tensor);
