@@ -121,7 +121,9 @@ Configuration configuration_of(const Kernel& kernel, const Arguments& arguments)
     std::map<std::string, std::string> values;
     for (const std::string& assignment : assignments) {
         size_t equals = assignment.find('=');
-        values[assignment.substr(0, equals)] = assignment.substr(equals + 1);
+        const std::string name = assignment.substr(0, equals);
+        if (!values.emplace(name, assignment.substr(equals + 1)).second)
+            throw UsageError(fmt::format("--set {}: '{}' was given 2 times", assignment, name), "give it once");
     }
     try {
         return chosen_configuration(kernel.space, values);
@@ -148,8 +150,12 @@ Problem problem_of_compiled(const Arguments& arguments) {
 }
 
 Problem problem_of_kernel(const Arguments& arguments) {
-    std::string folder = arguments.text("--problem");
-    return problem_argument(folder.empty() ? fs::absolute(arguments.text("KERNEL")).parent_path().string() : folder);
+    const std::string folder = arguments.text("--problem"), kernel = arguments.text("KERNEL");
+    if (!folder.empty()) return problem_argument(folder);
+    if (!fs::exists(kernel))
+        throw UsageError(fmt::format("{}: there is no such kernel", kernel),
+                         "name a file; its problem is the folder that it lies in, unless --problem names another");
+    return problem_argument(fs::absolute(kernel).parent_path().string());
 }
 
 }  // namespace strop::cli

@@ -195,6 +195,14 @@ class Kernels(BadInput):
         self.problem("shifted")
         self.refused(["judge", "absent.cpp", "--problem", "shifted"], 2, "absent.cpp: there is no such kernel",
                      'extern "C"')
+        for command in ("judge", "tune", "profile"):  # whose problem would be its folder
+            self.refused([command, "absent.cpp"], 2, "absent.cpp: there is no such kernel", "--problem names another")
+
+    def test_a_value_is_set_twice(self):
+        self.problem("shifted")
+        (self.folder / "mine.cpp").write_text("// strop:tune UNROLL = 4 | 8\n", encoding="utf-8")
+        self.refused(["judge", "mine.cpp", "--problem", "shifted", "--set", "UNROLL=8", "--set", "UNROLL=4"], 2,
+                     "--set UNROLL=4: 'UNROLL' was given 2 times", "give it once")
 
     def test_a_malformed_tunable(self):
         self.problem("shifted")
