@@ -156,9 +156,11 @@ TEST(Space, CountsAndNumbersWhatNobodyCouldEnumerate) {
         EXPECT_EQ(space.find(space.configuration(index)), index);
     EXPECT_FALSE(space.neighbours(expected / 3).empty());
     EXPECT_THROW(Space(divisors(8)), UsageError);  // more than 64 bits count
-    const std::vector<int64_t> many = range(0, 999);
-    const std::vector<Tunable> three{numbers("A", many), numbers("B", many), numbers("C", many)};
-    EXPECT_THROW(Space(make_space(three, {"A * B == C * 7 + 1"})), UsageError);  // nothing is known before the last
+    const std::vector<int64_t> many = range(0, 99);
+    const TunableSpace three =
+        make_space({numbers("A", many), numbers("B", many), numbers("C", many)}, {"A * B == C * 7 + 1"});
+    EXPECT_GT(Space(three).size(), 0u);
+    EXPECT_THROW(Space(three, 100000), UsageError);  // nothing is known before the last
 }
 
 TEST(Space, HoldsWhatWasMeasured) {

@@ -157,7 +157,10 @@ void check_sizes(const std::vector<Tunable>& tunables) {
 
 class SpaceBuilder {
 public:
-    explicit SpaceBuilder(Space& space) : space_(space), row_(space.tunables_.size(), 0) {
+    explicit SpaceBuilder(Space& space, size_t most_tried)
+        : space_(space),
+          row_(space.tunables_.size(), 0),
+          most_tried_(most_tried) {
         check_sizes(space.tunables_);
         space_.nodes_.push_back({0, 0, 1});
     }
@@ -183,7 +186,6 @@ private:
     static constexpr uint32_t nothing = std::numeric_limits<uint32_t>::max();
     static constexpr uint32_t end = 0;
     static constexpr size_t most_nodes = size_t{1} << 25;  // with their edges about a gigabyte
-    static constexpr size_t most_tried = size_t{1} << 27;  // some seconds
 
     [[noreturn]] static void refuse_entangled() {
         throw UsageError("the tunables' constraints entangle too many configurations",
@@ -206,7 +208,7 @@ private:
         std::vector<Space::Edge> edges;
         for (size_t v = 0; v < space_.tunables_[variable].values.size(); ++v) {
             row_[variable] = static_cast<uint16_t>(v);
-            if (++tried_ > most_tried) refuse_entangled();
+            if (++tried_ > most_tried_) refuse_entangled();
             bool valid = std::all_of(schedule_.due[level].begin(), schedule_.due[level].end(),
                                      [&](size_t c) { return constraints_[c].holds(space_.tunables_, row_); });
             if (valid) edges.push_back({0, grow(level + 1), static_cast<uint16_t>(v)});
@@ -247,13 +249,15 @@ private:
 
     Space& space_;
     std::vector<uint16_t> row_;
-    size_t tried_ = 0;                    // values, each beside those before it
+    size_t tried_ = 0, most_tried_;       // values, each beside those before it
     std::deque<Constraint> constraints_;  // never moved: they point into themselves
     Schedule schedule_;
     std::vector<std::unordered_map<std::u16string, uint32_t>> known_;  // level -> live values -> node
 };
 
-Space::Space(const TunableSpace& space) : tunables_(space.tunables) { SpaceBuilder(*this).build(space.constraints); }
+Space::Space(const TunableSpace& space, size_t most_tried) : tunables_(space.tunables) {
+    SpaceBuilder(*this, most_tried).build(space.constraints);
+}
 
 Space::Space(const std::vector<Tunable>& tunables, const std::vector<Configuration>& valid) : tunables_(tunables) {
     std::vector<std::vector<uint16_t>> rows;
@@ -264,7 +268,7 @@ Space::Space(const std::vector<Tunable>& tunables, const std::vector<Configurati
     }
     std::sort(rows.begin(), rows.end());
     rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-    SpaceBuilder(*this).build(rows);
+    SpaceBuilder(*this, Space::usually_tried).build(rows);
 }
 
 std::vector<uint16_t> Space::coordinates(size_t index) const {

@@ -18,9 +18,11 @@ namespace strop::tune {
 
 class Space {
 public:
-    // UsageError for a constraint that cannot be evaluated and for a space whose diagram does not fit in
-    // memory.
-    explicit Space(const TunableSpace& space);
+    static constexpr size_t usually_tried = size_t{1} << 25;  // some seconds
+
+    // UsageError for a constraint that cannot be evaluated, and for a space whose diagram does not fit in memory or
+    // takes more than so many tries of a value beside those before it.
+    explicit Space(const TunableSpace& space, size_t most_tried = usually_tried);
     // Exactly these configurations, each with a listed value for every tunable: a space that was measured and
     // whose constraints nobody wrote down. UsageError for one that is not of the space.
     Space(const std::vector<Tunable>& tunables, const std::vector<Configuration>& valid);
