@@ -126,6 +126,31 @@ def einsum(equation, *operands):
     return value
 
 
+def linspace(start, end, steps, *, dtype=None, **options):
+    """From both ends, as PyTorch counts; of steps that vary, which PyTorch makes a number of."""
+    if not isinstance(steps, torch.SymInt):
+        return _linspace(start, end, steps, dtype=dtype, **options)
+    dtype = torch.get_default_dtype() if dtype is None else dtype
+    places = torch.arange(steps, dtype=torch.float64 if dtype == torch.float64 else torch.float32)
+    step = (end - start) / torch.sym_max(steps - 1, 1)
+    return torch.where(places * 2 < steps, start + places * step, end - (steps - 1 - places) * step).to(dtype)
+
+
+def logspace(start, end, steps, base=10.0, *, dtype=None, **options):
+    if not isinstance(steps, torch.SymInt):
+        return _logspace(start, end, steps, base, dtype=dtype, **options)
+    return (base ** linspace(start, end, steps, dtype=dtype)).to(torch.get_default_dtype() if dtype is None else dtype)
+
+
+def fill_diagonal_(x, fill_value, wrap=False):
+    """Without strides, which fix extents."""
+    if x.ndim != 2 or wrap:
+        return _fill_diagonal(x, fill_value, wrap)
+    rows, columns = torch.arange(x.shape[0]).unsqueeze(1), torch.arange(x.shape[1])
+    return x.copy_(x.masked_fill(rows == columns, fill_value))
+
+
+_linspace, _logspace, _fill_diagonal = torch.linspace, torch.logspace, torch.Tensor.fill_diagonal_
 _attention, _einsum = torch.nn.functional.scaled_dot_product_attention, torch.einsum
 _root, _stack, _concatenate = math.sqrt, torch.stack, torch.cat
 _stack_rows, _stack_columns = torch.vstack, torch.hstack
@@ -164,6 +189,9 @@ REPLACED = (
     (math, "sqrt", root),
     (torch.nn.functional, "scaled_dot_product_attention", scaled_dot_product_attention),
     (torch, "bincount", bincount),
+    (torch, "linspace", linspace),
+    (torch, "logspace", logspace),
+    (torch.Tensor, "fill_diagonal_", fill_diagonal_),
     (torch.Tensor, "bincount", bincount),
     (torch, "einsum", einsum),
     (torch, "vander", powers),

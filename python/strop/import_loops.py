@@ -16,6 +16,7 @@ from typing import Any, Callable
 
 import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
+from torch.utils._pytree import tree_flatten, tree_unflatten
 
 from strop.import_recurrent import LIBRARY
 from strop.import_walks import (
@@ -23,17 +24,18 @@ from strop.import_walks import (
     Growing,
     Kept,
     LoopUnfollowed,
-    SteppedList,
     Walk,
     are_same,
     as_number,
     has_other_name,
+    has_other_owner,
+    stepped,
     walk_of,
 )
 from strop.trace_states import UNBOUND
 
 MOST_PASSES = 5  # over a body, until its states have their shapes
-MOST_PARTS = 64  # of a state that is a tuple or a list
+MOST_PARTS = 64  # tensors of a state that is a tuple, list or dictionary, which may lie in each other
 
 
 # ---- what PyTorch sees while it exports ------------------------------------------------------------------
@@ -136,15 +138,16 @@ def collected(function: Callable, items, kind: Callable, local: dict):
         id_, number = begun(walk)
         value = function(walk.at(number))
     Following.depth -= 1
-    if not isinstance(value, torch.Tensor) or kept.has_changed():
+    leaves, structure = tree_flatten(value)
+    if not leaves or not are_tensors(leaves) or kept.has_changed():
         raise LoopUnfollowed
-    each = torch.ops.strop.loop_end([], [], [], [value], walk.count, id_, number)[0]
-    return SteppedList(before, each, [function(item) for item in last])
+    each = torch.ops.strop.loop_end([], [], [], leaves, walk.count, id_, number)
+    return stepped(before, each, [function(item) for item in last], structure)
 
 
 class TensorLoop:
     """What the rewritten `for` statement talks to, as trace_loops.Loop. A state is a tensor, a tuple, list or dictionary of
-    them, or a number that counts steps; a path (name, place) names one tensor."""
+    states, a number that counts steps, or another number, which becomes a tensor; a path (name, place) names one tensor."""
 
     def __init__(self, items, place, called, about: dict):
         self.items = items
@@ -196,6 +199,8 @@ class TensorLoop:
             nested = Following.depth and name in self.mutated
             if isinstance(before, torch.Tensor) and (nested or has_other_name(name, before, others)):
                 raise LoopUnfollowed
+            if isinstance(before, (list, dict)) and has_other_owner(name, before, local):
+                raise LoopUnfollowed
 
     def _begin(self) -> list:
         self.passes += 1
@@ -212,27 +217,30 @@ class TensorLoop:
         if name in self.fresh or value is UNBOUND:
             return UNBOUND
         if name in self.counters:
-            return value + self.counters[name] * self.number
+            self.parts[name] = [value + self.counters[name] * self.number]
+            return self.parts[name][0]
         if name not in self.stored | self.mutated:
             return value
-        if type(value) is dict:
-            self.parts[name] = [self._part(name, place, one) for place, one in enumerate(value.values())]
-            return dict(zip(value, self.parts[name]))
-        if name in self.mutated and not isinstance(value, torch.Tensor):
+        if name in self.mutated and not isinstance(value, (dict, torch.Tensor)):
             return self._growing(name, value)
-        if type(value) in (tuple, list):
-            return type(value)(self._part(name, place, one) for place, one in enumerate(value))
-        return self._part(name, 0, value)
+        return self._stand_in_parts(name, value)
+
+    def _stand_in_parts(self, name: str, value):
+        leaves, structure = tree_flatten(value)
+        if len(leaves) >= MOST_PARTS:
+            raise LoopUnfollowed
+        self.parts[name] = [self._part(name, place, one) for place, one in enumerate(leaves)]
+        return tree_unflatten(self.parts[name], structure)
 
     def _growing(self, name: str, value) -> Growing:
-        if type(value) is not list or len(value) >= MOST_PARTS:
+        if type(value) is not list:
             raise LoopUnfollowed
-        self.parts[name] = [self._part(name, place, one) for place, one in enumerate(value)]
+        elements = self._stand_in_parts(name, value)
         remembers = name in self.remembered
-        if remembers and not value:
+        if remembers and (not value or isinstance(value[-1], tuple)):
             raise LoopUnfollowed
         latest = self._part(name, MOST_PARTS - 1, value[-1]) if remembers else None
-        return Growing(list(self.parts[name]), latest)
+        return Growing(elements, latest)
 
     def _part(self, name: str, place: int, before):
         like = self.plans.get((name, place))
@@ -255,22 +263,16 @@ class TensorLoop:
         given = self.given[name]
         if name in self.fresh or given is UNBOUND:
             return
-        if isinstance(given, Growing):
-            if after is not given:
-                raise LoopUnfollowed
-            yield from zip(range(MOST_PARTS), self.parts[name], given.elements)
-            if isinstance(given.latest, torch.Tensor) and given.appended:
-                yield MOST_PARTS - 1, given.latest, given.appended[-1]
-        elif type(given) is dict:
-            if type(after) is not dict or list(after) != list(given) or len(given) > MOST_PARTS:
-                raise LoopUnfollowed
-            yield from zip(range(MOST_PARTS), self.parts[name], after.values())
-        elif after is not given and type(given) in (tuple, list):
-            if type(after) is not type(given) or len(after) != len(given) or len(given) > MOST_PARTS:
-                raise LoopUnfollowed
-            yield from zip(range(MOST_PARTS), given, after)
-        else:
-            yield 0, given, after
+        growing = isinstance(given, Growing)
+        if growing and after is not given:
+            raise LoopUnfollowed
+        before, structure = tree_flatten(self.before[name])
+        leaves, now = tree_flatten(given.elements if growing else after)
+        if now != structure:
+            raise LoopUnfollowed
+        yield from zip(range(MOST_PARTS), self.parts.get(name, before), leaves)
+        if growing and isinstance(given.latest, torch.Tensor) and given.appended:
+            yield MOST_PARTS - 1, given.latest, given.appended[-1]
 
     def _is_settled(self, local: dict) -> bool:
         """Whether the states have the shapes and types that they were given."""
@@ -297,6 +299,9 @@ class TensorLoop:
                 return True
             self.plans[name, place] = after
             return False
+        if is_real(after) and isinstance(given, (int, float)):
+            self.plans[name, place] = torch.zeros((), dtype=torch.float64)
+            return False
         if not all(isinstance(one, (int, torch.SymInt)) for one in (given, after, self.before[name])):
             raise LoopUnfollowed
         if name in self.counters:
@@ -316,20 +321,22 @@ class TensorLoop:
         states = {(name, place): after for name in self.names for place, given, after in self._pairs(name, values[name])
                   if isinstance(given, torch.Tensor) and (after is not given or name in self.mutated)}
         last = [name for name in self.names if name in self.fresh and isinstance(values[name], torch.Tensor)]
-        lists = {name: one.appended for name, one in self.given.items() if isinstance(one, Growing) and one.appended}
-        if not all(isinstance(one, torch.Tensor) for appended in lists.values() for one in appended):
-            raise LoopUnfollowed
-        each = [appended[0] if len(appended) == 1 else torch.stack(appended) for appended in lists.values()]
+        lists = {name: columns_of(one.appended) for name, one in self.given.items() if isinstance(one, Growing) and one.appended}
+        each = [column for columns, _ in lists.values() for column in columns]
         results = torch.ops.strop.loop_end(
             [self._number_of(*path) for path in states], list(states.values()), [values[name] for name in last],
             each, self.walk.count, self.id, self.number)
         self.results = dict(zip(states, results))
         left = {name: self._left(name) for name in self.names}
         left |= dict(zip(last, results[len(states) :]))
-        for (name, appended), made in zip(lists.items(), results[len(states) + len(last) :]):
-            each = made if len(appended) == 1 else made.flatten(0, 1)
-            in_front = self.given[name].in_front
-            left[name] = SteppedList([], each.flip(0), left[name]) if in_front else SteppedList(left[name], each)
+        made = iter(results[len(states) + len(last) :])
+        for name, (columns, structure) in lists.items():
+            given = self.given[name]
+            each = [next(made) if len(given.appended) == 1 else next(made).flatten(0, 1) for _ in columns]
+            if given.in_front:
+                left[name] = stepped([], [one.flip(0) for one in each], left[name], structure)
+            else:
+                left[name] = stepped(left[name], each, [], structure)
         left |= self._numbers(values)
         return [left[name] for name in self.names]
 
@@ -348,11 +355,26 @@ class TensorLoop:
             return UNBOUND
         if name in self.counters:
             return before + self.counters[name] * self.walk.count
-        if type(before) is dict:
-            return {key: self.results.get((name, place), one) for place, (key, one) in enumerate(before.items())}
-        if type(before) in (tuple, list):
-            return type(before)(self.results.get((name, place), one) for place, one in enumerate(before))
-        return self.results.get((name, 0), before)
+        leaves, structure = tree_flatten(before)
+        return tree_unflatten([self.results.get((name, place), one) for place, one in enumerate(leaves)], structure)
+
+
+def are_tensors(values) -> bool:
+    return all(isinstance(one, torch.Tensor) for one in values)
+
+
+def is_real(value) -> bool:
+    return isinstance(value, (float, torch.SymFloat))
+
+
+def columns_of(appended: list):
+    """(for each tensor of an item those of all items that a step appends, what an item is made of)"""
+    items = [tree_flatten(one) for one in appended]
+    structure = items[0][1]
+    if not all(leaves and are_tensors(leaves) and one == structure for leaves, one in items):
+        raise LoopUnfollowed
+    columns = [list(column) for column in zip(*(leaves for leaves, _ in items))]
+    return [column[0] if len(column) == 1 else torch.stack(column) for column in columns], structure
 
 
 def first_of(item):

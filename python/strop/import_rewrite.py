@@ -92,6 +92,10 @@ class TorchRewriter(Rewriter):
         elif self.brings_names:
             return node
         elif name_of(node.func) in WALKS and not any(name_of(node.func) in names for names in self.locals):
+            if node.func.id == "zip" and len(node.args) == 1 and isinstance(node.args[0], ast.Starred):
+                node.args = [node.args[0].value]
+                node.func = placed(ast.Name("_strop_unzipped", ast.Load()), node)
+                return node
             node.func = placed(ast.Name(f"_strop_{name_of(node.func)}", ast.Load()), node)
             return node
         elif name_of(node.func) in ("list", "tuple") and len(node.args) == 1:
@@ -319,7 +323,7 @@ def extent_of(one: slice):
 
 
 LEAVES = (ast.Break, ast.Continue, ast.Return, ast.Raise, ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal,
-          ast.Delete, ast.Try, ast.With, ast.FunctionDef, ast.ClassDef, ast.NamedExpr)
+          ast.Delete, ast.Try, ast.AsyncWith, ast.FunctionDef, ast.ClassDef, ast.NamedExpr)
 
 
 def can_be_followed(node: ast.For) -> bool:
@@ -329,7 +333,19 @@ def can_be_followed(node: ast.For) -> bool:
     inner = [one for top in node.body for one in ast.walk(top)]
     known = [call for one in inner if isinstance(one, ast.Expr) for call in calls_in_place(one)[0]]
     unknown = [one for one in inner if one not in known]
-    return not any(isinstance(one, LEAVES) or sets_attribute(one) or changes_in_place(one) or takes(one) for one in unknown)
+    return not any(isinstance(one, LEAVES) or is_unknown_context(one) or sets_attribute(one) or changes_in_place(one) or takes(one) for one in unknown)
+
+
+CONTEXTS = ("no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "record_function", "nullcontext")
+
+
+def is_unknown_context(node) -> bool:
+    """A `with` that may do more than its body does."""
+    if not isinstance(node, ast.With):
+        return False
+    calls = [one.context_expr for one in node.items if isinstance(one.context_expr, ast.Call) and not one.optional_vars]
+    names = [getattr(call.func, "attr", name_of(call.func)) for call in calls]
+    return len(calls) < len(node.items) or not all(name in CONTEXTS for name in names)
 
 
 def sets_attribute(node) -> bool:
@@ -368,6 +384,7 @@ NAMES = {f"_strop_{name}": function for name, function in WALKS.items()} | {
     "_strop_counted": import_walks.counted,
     "_strop_unchanged": import_walks.unchanged,
     "_strop_sequence": import_walks.sequence,
+    "_strop_unzipped": import_walks.unzipped,
     "_strop_unbind": import_walks.unbind,
     "_strop_split": import_walks.split,
     "_strop_unbound": UNBOUND,

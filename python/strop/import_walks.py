@@ -9,6 +9,7 @@ import types
 from typing import Any, Callable, Iterable
 
 import torch
+from torch.utils._pytree import tree_flatten, tree_unflatten
 
 LONG = 32  # steps of a known number that are no single operations
 
@@ -270,6 +271,77 @@ class SteppedList:
     __iter__ = __len__ = __bool__ = _unknown  # type: ignore[assignment]
 
 
+class SteppedItems(SteppedList):
+    """Items that are tuples and the like: a list for each of their tensors."""
+
+    def __init__(self, columns: list, structure):  # noqa: super's parts are those of the columns
+        self.columns, self.structure = columns, structure
+
+    def _item(self, leaves):
+        return tree_unflatten(list(leaves), self.structure)
+
+    def walk(self) -> Walk:
+        walks = [column.walk() for column in self.columns]
+        return Walk(walks[0].count, lambda step: self._item(walk.at(step) for walk in walks), [])
+
+    @property
+    def count(self):
+        return self.columns[0].count
+
+    def _leaves(self, value):
+        leaves, structure = tree_flatten(value)
+        if structure != self.structure:
+            raise LoopUnfollowed
+        return leaves
+
+    def append(self, value):
+        for column, leaf in zip(self.columns, self._leaves(value)):
+            column.append(leaf)
+
+    def extend(self, values):
+        for value in values:
+            self.append(value)
+
+    def reverse(self):
+        for column in self.columns:
+            column.reverse()
+
+    def __getitem__(self, place):
+        parts = [column[place] for column in self.columns]
+        return SteppedItems(parts, self.structure) if isinstance(place, slice) else self._item(parts)
+
+    def unzipped(self):
+        """zip(*items): of tuples of tensors."""
+        if not all(child.is_leaf() for child in self.structure.children_specs):
+            raise LoopUnfollowed
+        return iter(self.columns)
+
+    def _refused(self, *_, **__):
+        raise LoopUnfollowed
+
+    stacked = concatenated = item_ndim = __add__ = __radd__ = _refused
+
+
+def stepped(before: list, each: list, after: list, structure) -> SteppedList:
+    """A list of what is made of `structure`; `each`: for each tensor of an item, those of all steps."""
+    if structure.is_leaf():
+        return SteppedList(before, each[0], after)
+    columns = [SteppedList([], one, []) for one in each]
+    for items, into in ((before, "before"), (after, "after")):
+        for item in items:
+            leaves, now = tree_flatten(item)
+            if now != structure:
+                raise LoopUnfollowed
+            for column, leaf in zip(columns, leaves):
+                getattr(column, into).append(leaf)
+    return SteppedItems(columns, structure)
+
+
+def unzipped(items):
+    """zip(*items)"""
+    return items.unzipped() if isinstance(items, SteppedItems) else builtins.zip(*items)
+
+
 class Growing:
     """Stands for a list while the body of a loop runs: `elements` are its tensors before this step, some of them states.
     Where steps append to it, `latest` stands for what the step before has appended."""
@@ -399,3 +471,19 @@ def has_other_name(name: str, tensor: torch.Tensor, local: dict) -> bool:
     storage = tensor.untyped_storage()._cdata
     others = (value for other, value in local.items() if other != name and not other.startswith("_strop"))
     return any(one.untyped_storage()._cdata == storage for value in others for one in leaves(value))
+
+
+def containers(value):
+    """The lists and dictionaries in it, and itself."""
+    if isinstance(value, (list, tuple, dict)):
+        if not isinstance(value, tuple):
+            yield value
+        for one in value.values() if isinstance(value, dict) else value:
+            yield from containers(one)
+
+
+def has_other_owner(name: str, container, local: dict) -> bool:
+    """Whether another name stands for what it is made of, or for what it is a part of."""
+    own = {id(one) for one in containers(container)}
+    others = (value for other, value in local.items() if other != name and not other.startswith("_strop"))
+    return any(id(one) in own for value in others for one in containers(value))

@@ -103,6 +103,7 @@ def add_formulas():
         return
     import complex_formulas
     import torch_formulas
+    import torch_items
     import torch_loops
     import torch_unrolled
 
@@ -110,7 +111,7 @@ def add_formulas():
         for how in ("fixed", "may_be_refused"):
             setattr(Formulas, f"test_unrolled_{name}_{how}",
                     lambda self, n=name, how=how: self.compare(torch_unrolled, n, **{how: True}))
-    for module in (torch_formulas, torch_loops, complex_formulas):
+    for module in (torch_formulas, torch_items, torch_loops, complex_formulas):
         for name in formulas_of(module):
             setattr(Formulas, f"test_{name}", lambda self, m=module, n=name: self.compare(m, n))
 

@@ -536,3 +536,17 @@ def lengths_of_tensors(a, b):
 def parts_of_extents(x):
     """x: M N"""
     return x[:, : math.ceil(x.shape[1] / 2)], x[: math.floor(x.shape[0] * 0.75)], x[:, math.ceil(x.shape[1] / 4) :]
+
+
+def grids_between_two_numbers(x):
+    """x: B M N"""
+    rows, columns = x.shape[1:]
+    y, x_ = torch.meshgrid(torch.linspace(-1, 1, rows), torch.linspace(0, columns - 1, steps=columns), indexing="ij")
+    return x * y + x_, torch.logspace(-1, 1, rows), torch.linspace(1, 2, columns, dtype=torch.float64).float()
+
+
+def diagonals_that_are_filled(x):
+    """x: M N"""
+    y = x.clone()
+    y.fill_diagonal_(2)
+    return y.sum(0), (x * 2).fill_diagonal_(0.5)

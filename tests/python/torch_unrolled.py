@@ -223,3 +223,21 @@ def numbered_by_a_function_in_a_comprehension(x):
         return v * n
 
     return torch.stack([numbered(x[:, t]) for t in range(x.shape[1])])
+
+
+def dictionary_of_two_names(x):
+    """x: M N"""
+    state = {"h": torch.zeros(x.shape[0])}
+    same = state
+    for t in range(x.shape[1]):
+        state["h"] = torch.tanh(state["h"] + x[:, t])
+    return same["h"]
+
+
+def part_of_a_dictionary(x):
+    """x: M N"""
+    state = {"a": [torch.zeros(x.shape[0])]}
+    part = state["a"]
+    for t in range(x.shape[1]):
+        part[0] = part[0] * 0.5 + x[:, t]
+    return state["a"][0]
