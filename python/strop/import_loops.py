@@ -18,20 +18,9 @@ import torch
 from torch.fx.experimental.symbolic_shapes import free_unbacked_symbols
 from torch.utils._pytree import tree_flatten, tree_unflatten
 
+from strop.import_owners import Kept, has_other_name, has_other_owner
 from strop.import_recurrent import LIBRARY
-from strop.import_walks import (
-    Following,
-    Growing,
-    Kept,
-    LoopUnfollowed,
-    Walk,
-    are_same,
-    as_number,
-    has_other_name,
-    has_other_owner,
-    stepped,
-    walk_of,
-)
+from strop.import_walks import Following, Growing, LoopUnfollowed, Walk, are_same, as_number, stepped, walk_of
 from strop.trace_states import UNBOUND
 
 MOST_PASSES = 5  # over a body, until its states have their shapes

@@ -29,7 +29,7 @@ from strop.trace_dims import Untraceable, is_int, same
 from strop.trace_index_arrays import last_of, put
 from strop.trace_layout import part
 from strop.trace_masks import where_masked
-from strop.trace_order import element_at, extent_of, in_order, searchsorted, zero
+from strop.trace_order import element_at, extent_of, in_order, log_cumulative_sum, searchsorted, zero
 from strop.trace_statistics import histogram
 
 # ---- order -----------------------------------------------------------------------------------------------
@@ -206,17 +206,7 @@ OPERATIONS["cummax"], OPERATIONS["cummin"] = _running("max"), _running("min")
 
 @imports("logcumsumexp")
 def _log_cumulative_sum(out, x, axis):
-    """Each sum has its own shift, so no exponential overflows and none that counts vanishes."""
-    if not x.ndim:
-        return x
-    axis = axis_of(axis, x.ndim)
-    last = layout.moveaxis(x, axis, -1)
-    top = scan("max", last, -1)
-    shift = pointwise("where", pointwise("equal", top, -math.inf), zero(out), top)
-    terms = pointwise("exp", layout.expand_dims(last, -2) - layout.expand_dims(shift, -1))
-    kept = layout.triangle(last.shape[-1], last.shape[-1], 0, True)
-    total = reduce("sum", pointwise("where", kept, terms, zero(out)), last.ndim)
-    return layout.moveaxis(pointwise("log", total) + shift, -1, axis)
+    return log_cumulative_sum(x, axis) if x.ndim else x
 
 
 # ---- interpolation -----------------------------------------------------------------------------------------

@@ -17,6 +17,7 @@ import torch
 
 from strop import import_walks
 from strop.import_loops import TensorLoop, collected
+from strop.import_owners import has_other_name
 from strop.import_walks import Following, as_number
 from strop.trace_rewrite import Rewriter, as_list, binds
 from strop.trace_states import UNBOUND
@@ -240,7 +241,7 @@ def is_state(name: str, value, local: dict) -> bool:
     """What is changed in place is another tensor where a loop is followed; who else would see it?"""
     if not Following.depth or not isinstance(value, torch.Tensor):
         return False
-    if import_walks.has_other_name(name, value, local):
+    if has_other_name(name, value, local):
         raise import_walks.LoopUnfollowed
     return True
 

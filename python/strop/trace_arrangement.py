@@ -335,3 +335,17 @@ def delete(x, place, axis=None):
     place = x.shape[at] + place if looks_negative(place) else place
     before, behind = x[along(at, None, place)], x[along(at, place + 1, None)]
     return call("concatenate", ([before, behind], at), {})
+
+
+@handles("insert")
+def insert(x, place, values, axis=None):
+    if not layout.is_extent(place):
+        raise Untraceable("'np.insert' at several places has no graph operation")
+    x, values = lift(x), lift(values)
+    if axis is None:
+        x, axis = layout.reshape(x, (x.size,)), 0
+    at = axis_of(axis, x.ndim)
+    place = x.shape[at] + place if looks_negative(place) else place
+    values = layout.moveaxis(layout.reshape(values, (1,) * (x.ndim - values.ndim) + values.shape), 0, at)
+    values = broadcast_to(values, (*x.shape[:at], values.shape[at], *x.shape[at + 1 :]))
+    return call("concatenate", ([x[along(at, None, place)], astype(values, x.dtype), x[along(at, place, None)]], at), {})

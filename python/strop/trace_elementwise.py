@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 
+import numpy as np
+
 from strop import trace_layout as layout
 from strop.trace_array import Traced, astype, lift, pointwise, reduce
 from strop.trace_calls import HANDLERS, handles
@@ -235,3 +237,22 @@ def pseudo_huber(delta, r):
 @handles("special.exp10")
 def power_of_ten(x):
     return pointwise("power", 10.0, x)
+
+
+@handles("bitwise_count")
+def bits_that_are_set(x):
+    """Of the absolute value; in halves, pairs, fours and so on (Hacker's Delight, 5-1)."""
+    x = lift(x)
+    if x.dtype == np.bool_:
+        return astype(x, np.uint8)
+    if x.dtype.kind == "i":
+        x = pointwise("absolute", astype(x, np.int64))
+    x, count = astype(x, np.int64), lift(0)
+    for shift in (0, 32):
+        n = (x >> shift) & 0xFFFFFFFF
+        n = n - ((n >> 1) & 0x55555555)
+        n = (n & 0x33333333) + ((n >> 2) & 0x33333333)
+        n = (n + (n >> 4)) & 0x0F0F0F0F
+        n = n + (n >> 8)
+        count = count + ((n + (n >> 16)) & 63)
+    return astype(count, np.uint8)

@@ -178,6 +178,33 @@ def polynomial(coefficients, x):
     return result
 
 
+def coefficients_of(p, name: str) -> Traced:
+    p = lift(p)
+    if p.ndim != 1 or not is_int(p.shape[0]):
+        raise Untraceable(f"'np.{name}' with a varying number of coefficients has no graph operation")
+    return p
+
+
+@handles("polyder")
+def derivative(p, m=1):
+    """The highest power first."""
+    p = coefficients_of(p, "polyder")
+    for _ in range(m):
+        p = p[:-1] * np.arange(p.shape[0] - 1, 0, -1) if p.shape[0] > 1 else p[:0]
+    return p
+
+
+@handles("polyint")
+def antiderivative(p, m=1, k=None):
+    p = coefficients_of(p, "polyint")
+    constants = [0] * m if k is None else list(np.broadcast_to(k, m)) if not isinstance(k, Traced) else None
+    if constants is None:
+        raise Untraceable("'np.polyint' with constants that are computed has no graph operation")
+    for constant in constants:
+        p = layout.concatenate([p / np.arange(p.shape[0], 0, -1), lift(p * 0)[:1] + float(constant)], 0)
+    return p
+
+
 @handles("polynomial.polynomial.polyval")
 def rising_polynomial(x, c):
     return polynomial([c[i] for i in range(len(c))][::-1], x)

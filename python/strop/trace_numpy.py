@@ -31,6 +31,7 @@ from strop.trace_calls import HANDLERS, handles
 from strop.trace_dims import SymInt, Untraceable, extremum, is_int
 from strop.trace_index_arrays import set_by_indices
 from strop.trace_indexing import expand_key, has_mask
+from strop.trace_order import log_cumulative_sum
 
 # ---- pointwise ---------------------------------------------------------------------------------------
 
@@ -381,6 +382,7 @@ def _register_scans():
 
 
 _register_scans()
+HANDLERS["logaddexp.accumulate"] = lambda x, axis=0: log_cumulative_sum(lift(x), axis)
 
 
 # ---- products ------------------------------------------------------------------------------------------

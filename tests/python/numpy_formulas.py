@@ -467,3 +467,38 @@ def red_black(x):
     y = x.copy()
     y[1:-1:2, 1:-1] = 0.25 * (x[:-2:2, 1:-1] + x[2::2, 1:-1])[: (x.shape[0] - 3) // 2 + 1]
     return y
+
+
+def inserted_columns(x):
+    """x: B M"""
+    return np.insert(x, 0, 0.5, axis=1), np.insert(x, 2, x[:, 1], axis=1), np.insert(x, -1, x[0], axis=0), np.insert(x[0], 1, 9)
+
+
+def inserted_rows(x):
+    """x: B M"""
+    return np.insert(x[0], 1, x[1]), np.insert(x, 1, [1.5], axis=0)
+
+
+def logarithms_of_running_sums(x):
+    """x: B M"""
+    return np.logaddexp.accumulate(x, axis=1), np.logaddexp.accumulate(x * 50)
+
+
+def bits_that_are_set(x):
+    """x: int64 N"""
+    return np.bitwise_count(x), np.bitwise_count(x * 123456789), np.bitwise_count(x > 0), np.bitwise_count((x & 255).astype(np.uint8))
+
+
+def derivatives_of_polynomials(x, c):
+    """x: N, c: 5"""
+    return np.polyval(c, x), np.polyval(np.polyder(c), x), np.polyval(np.polyint(c, 2, k=[1, 2]), x), np.polyder(c, 2), np.polyval(np.polyder(np.array([1., 2, 3])), x)
+
+
+def short_polynomials(c):
+    """c: 3"""
+    return np.polyint(c), np.polyder(c)
+
+
+def inserted_in_three_axes(x, y):
+    """x: B M N, y: M N"""
+    return np.insert(x, 1, y, axis=0), np.insert(x, -1, 2.0, axis=2), np.insert(y, 1, y[:, :2].T, axis=1), np.insert(x, 0, y[0], axis=0)
