@@ -347,12 +347,13 @@ class Experiments(WithProbes):
         before = self.asked("experimenter")[:asked]
         again = [prompt for prompt in self.asked("experimenter")[asked:] if prompt in before]
         self.assertIn(again, ([], before[-1:]))  # but for a question that had no answer yet when it was killed
-        # What was stored is not measured again. The batch whose answer was not in the store yet when it was killed is.
+        # What was stored is not measured again. Of the batch whose answer was not in the store yet when it was killed, that
+        # is what had been measured by then.
         probed = [words[1] for words in self.worked() if words[0] == "probe"]
         stored, others = probed[:BATCH * len(measured)], probed[BATCH * len(measured):]
         self.assertEqual(len(stored), BATCH * len(measured))
         self.assertFalse(set(stored) & set(others))
-        self.assertIn(len(others) - len(set(others)), (0, BATCH))
+        self.assertLessEqual(len(others) - len(set(others)), BATCH)
 
     def test_the_role_has_its_own_model(self):
         record = self.record("--model", "planner=" + self.model(), "--model", "analyst=" + self.model(), "--model",
