@@ -104,6 +104,30 @@ refused(TypeError, ["index has dtype int32", "int64"], gather_rows, table, index
 )py");
 }
 
+TEST_F(ResultFolder, PythonTakesNumbersOfNumPyForArraysWithoutAxes) {
+    Problem problem = scale_shift();
+    problem.parameters.clear();
+    problem.inputs.insert(problem.inputs.begin(), tensor("factor", DType::float32, {}));
+    ResultFiles files = scale_shift_files();
+    files.source = R"text(#include <cstdint>
+
+extern "C" void scale_shift(const float* factor, const float* x, const float* shift, float* y, int64_t M, int64_t N) {
+    for (int64_t m = 0; m < M; ++m)
+        for (int64_t n = 0; n < N; ++n) y[m * N + n] = *factor * x[m * N + n] + shift[n];
+}
+)text";
+    write(problem, files);
+    expect_python(R"py(
+from scale_shift import scale_shift
+x, shift = np.arange(6, dtype=np.float32).reshape(2, 3), np.array([1, 2, 3], np.float32)
+for factor in (x.max(), np.array(5, np.float32), x.max()):  # before and after the binding is loaded
+    assert (scale_shift(factor, x, shift) == 5 * x + shift).all()
+refused(TypeError, ["factor has dtype float64", "float32"], scale_shift, np.float64(5), x, shift)
+refused(TypeError, ["factor is of type float"], scale_shift, 5.0, x, shift)
+refused(ValueError, ["factor has shape (3,)"], scale_shift, shift, x, shift)
+)py");
+}
+
 TEST_F(ResultFolder, PythonReadsDimensionsOutOfExpressions) {
     write(window_sum(), window_files());
     expect_python(R"py(

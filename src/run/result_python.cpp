@@ -109,6 +109,7 @@ private:
     // Extents that are dimensions by themselves become variables at once.
     void read_shape(size_t input) {
         const Tensor& tensor = problem_.inputs[input];
+        if (tensor.shape.empty() && !on_gpu_) shape_lines_ += fmt::format("    {0} = _array({0})\n", tensor.name);
         std::string check = fmt::format("_shape(\"{0}\", {0}, \"{1}\", {2}, \"{3}\")", tensor.name,
                                         name_of(tensor.dtype), tensor.shape.size(), shape_text(tensor));
         std::vector<std::string> names, texts;
@@ -374,6 +375,7 @@ std::string python_text(const Problem& problem, const CompilerOptions& options) 
     std::string text = std::string(form::head) + code + form::refuse_check + form::shape_check + form::expect_check +
                        form::output_check + form::overlap_check;
     if (bfloat16) text += form::bfloat16_type;
+    if (code.find("= _array(") != std::string::npos) text += form::array_of_scalar;
     text += checks_for(code, problem);
     text += filled(form::loading, options.units.empty() ? form::of_one_source : form::of_units);
     if (!options.units.empty())

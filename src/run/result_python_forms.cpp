@@ -76,6 +76,14 @@ def _shape(name, value, dtype, rank, expected):
     return shape
 )py";
 
+const char* const array_of_scalar = R"py(
+
+def _array(value):
+    """One of NumPy's scalars, which are no arrays (what x.max() gives), as one."""
+    numpy = sys.modules.get("numpy")
+    return numpy.asarray(value) if isinstance(value, getattr(numpy, "generic", ())) else value
+)py";
+
 const char* const expect_check = R"py(
 
 def _expect(name, shape, expected, text):

@@ -10,6 +10,7 @@ namespace strop::result::form {
 extern const char* const head;
 extern const char* const refuse_check;
 extern const char* const shape_check;
+extern const char* const array_of_scalar;
 extern const char* const expect_check;
 extern const char* const output_check;
 extern const char* const overlap_check;
