@@ -116,6 +116,7 @@ extern "C" void scale_shift(const float* factor, const float* x, const float* sh
         for (int64_t n = 0; n < N; ++n) y[m * N + n] = *factor * x[m * N + n] + shift[n];
 }
 )text";
+    files.vectors.clear();
     write(problem, files);
     expect_python(R"py(
 from scale_shift import scale_shift
