@@ -128,7 +128,7 @@ def einsum(equation, *operands):
 
 def linspace(start, end, steps, *, dtype=None, **options):
     """From both ends, as PyTorch counts; of steps that vary, which PyTorch makes a number of."""
-    if not isinstance(steps, torch.SymInt):
+    if not isinstance(steps, torch.SymInt) or "out" in options:
         return _linspace(start, end, steps, dtype=dtype, **options)
     dtype = torch.get_default_dtype() if dtype is None else dtype
     places = torch.arange(steps, dtype=torch.float64 if dtype == torch.float64 else torch.float32)
@@ -137,7 +137,7 @@ def linspace(start, end, steps, *, dtype=None, **options):
 
 
 def logspace(start, end, steps, base=10.0, *, dtype=None, **options):
-    if not isinstance(steps, torch.SymInt):
+    if not isinstance(steps, torch.SymInt) or "out" in options:
         return _logspace(start, end, steps, base, dtype=dtype, **options)
     return (base ** linspace(start, end, steps, dtype=dtype)).to(torch.get_default_dtype() if dtype is None else dtype)
 
@@ -146,8 +146,7 @@ def fill_diagonal_(x, fill_value, wrap=False):
     """Without strides, which fix extents."""
     if x.ndim != 2 or wrap:
         return _fill_diagonal(x, fill_value, wrap)
-    rows, columns = torch.arange(x.shape[0]).unsqueeze(1), torch.arange(x.shape[1])
-    return x.copy_(x.masked_fill(rows == columns, fill_value))
+    return x.copy_(x.masked_fill(torch.eye(*x.shape, dtype=torch.bool), fill_value))
 
 
 _linspace, _logspace, _fill_diagonal = torch.linspace, torch.logspace, torch.Tensor.fill_diagonal_

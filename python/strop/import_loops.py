@@ -226,7 +226,7 @@ class TensorLoop:
             raise LoopUnfollowed
         elements = self._stand_in_parts(name, value)
         remembers = name in self.remembered
-        if remembers and (not value or isinstance(value[-1], tuple)):
+        if remembers and not value:
             raise LoopUnfollowed
         latest = self._part(name, MOST_PARTS - 1, value[-1]) if remembers else None
         return Growing(elements, latest)
@@ -236,7 +236,7 @@ class TensorLoop:
         if like is not None:
             tensor = before if isinstance(before, torch.Tensor) else torch.full((), before)
             before = tensor.to(like.dtype).expand(like.shape).clone()
-        if isinstance(before, (list, dict)):
+        if isinstance(before, (tuple, list, dict)):
             raise LoopUnfollowed
         if not isinstance(before, torch.Tensor):
             return before

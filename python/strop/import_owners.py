@@ -66,11 +66,15 @@ def fingerprint(value):
     return (id(value), len(value)) if isinstance(value, (list, collections.deque)) else id(value)
 
 
+def beside(name: str, local: dict):
+    """What the other names stand for."""
+    return (value for other, value in local.items() if other != name and not other.startswith("_strop"))
+
+
 def has_other_name(name: str, tensor: torch.Tensor, local: dict) -> bool:
     """Whether who changes it in place changes what another name stands for."""
     storage = tensor.untyped_storage()._cdata
-    others = (value for other, value in local.items() if other != name and not other.startswith("_strop"))
-    return any(one.untyped_storage()._cdata == storage for value in others for one in leaves(value))
+    return any(one.untyped_storage()._cdata == storage for value in beside(name, local) for one in leaves(value))
 
 
 def containers(value):
@@ -85,5 +89,4 @@ def containers(value):
 def has_other_owner(name: str, container, local: dict) -> bool:
     """Whether another name stands for what it is made of, or for what it is a part of."""
     own = {id(one) for one in containers(container)}
-    others = (value for other, value in local.items() if other != name and not other.startswith("_strop"))
-    return any(id(one) in own for value in others for one in containers(value))
+    return any(id(one) in own for value in beside(name, local) for one in containers(value))

@@ -10,7 +10,8 @@ from strop import trace_layout as layout
 from strop.import_pointwise import softplus
 from strop.import_values import OPERATIONS, as_dtype, as_tensor, imports
 from strop.trace_scipy import pairs
-from strop.trace_array import GRAPH, Traced, astype, axes_of, axis_of, full, pointwise, product, reduce
+from strop.trace_array import Traced, astype, axes_of, full, pointwise, product, reduce
+from strop.trace_array import scan as scan_of
 
 # ---- reductions ------------------------------------------------------------------------------------------
 
@@ -122,8 +123,7 @@ def _logsumexp(out, x, axes, keepdim=False):
 def scan(op, x: Traced, axis) -> Traced:
     if not x.ndim:
         return x
-    node = GRAPH.add("scan", op, [x.node], x.shape, x.dtype, axes=[axis_of(axis, x.ndim)])
-    return Traced(node, x.shape, x.dtype)
+    return scan_of(op, x, axis)
 
 
 OPERATIONS["cumsum"] = lambda out, x, axis, **_: scan("sum", as_tensor(x, out), axis)

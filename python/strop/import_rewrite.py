@@ -93,11 +93,10 @@ class TorchRewriter(Rewriter):
         elif self.brings_names:
             return node
         elif name_of(node.func) in WALKS and not any(name_of(node.func) in names for names in self.locals):
-            if node.func.id == "zip" and len(node.args) == 1 and isinstance(node.args[0], ast.Starred):
-                node.args = [node.args[0].value]
-                node.func = placed(ast.Name("_strop_unzipped", ast.Load()), node)
-                return node
-            node.func = placed(ast.Name(f"_strop_{name_of(node.func)}", ast.Load()), node)
+            name = name_of(node.func)
+            if name == "zip" and len(node.args) == 1 and isinstance(node.args[0], ast.Starred):
+                name, node.args = "unzipped", [node.args[0].value]
+            node.func = placed(ast.Name(f"_strop_{name}", ast.Load()), node)
             return node
         elif name_of(node.func) in ("list", "tuple") and len(node.args) == 1:
             name, first = "_strop_sequence", node.func
@@ -334,7 +333,8 @@ def can_be_followed(node: ast.For) -> bool:
     inner = [one for top in node.body for one in ast.walk(top)]
     known = [call for one in inner if isinstance(one, ast.Expr) for call in calls_in_place(one)[0]]
     unknown = [one for one in inner if one not in known]
-    return not any(isinstance(one, LEAVES) or is_unknown_context(one) or sets_attribute(one) or changes_in_place(one) or takes(one) for one in unknown)
+    refused = (is_unknown_context, sets_attribute, changes_in_place, takes)
+    return not any(isinstance(one, LEAVES) or any(is_so(one) for is_so in refused) for one in unknown)
 
 
 CONTEXTS = ("no_grad", "enable_grad", "inference_mode", "set_grad_enabled", "record_function", "nullcontext")

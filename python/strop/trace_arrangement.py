@@ -324,15 +324,20 @@ def places_of_flat(index, shape):
     return tuple(places)
 
 
-@handles("delete")
-def delete(x, place, axis=None):
-    if not layout.is_extent(place):
-        raise Untraceable("'np.delete' of several places has no graph operation")
+def at_one_place(x, place, axis):
+    """(array, place, axis), none of them from the end; without an axis of the flat array"""
     x = x if hasattr(x, "shape") else lift(x)
     if axis is None:
         x, axis = call("ravel", (x,), {}), 0
     at = axis_of(axis, len(x.shape))
-    place = x.shape[at] + place if looks_negative(place) else place
+    return x, x.shape[at] + place if looks_negative(place) else place, at
+
+
+@handles("delete")
+def delete(x, place, axis=None):
+    if not layout.is_extent(place):
+        raise Untraceable("'np.delete' of several places has no graph operation")
+    x, place, at = at_one_place(x, place, axis)
     before, behind = x[along(at, None, place)], x[along(at, place + 1, None)]
     return call("concatenate", ([before, behind], at), {})
 
@@ -341,11 +346,8 @@ def delete(x, place, axis=None):
 def insert(x, place, values, axis=None):
     if not layout.is_extent(place):
         raise Untraceable("'np.insert' at several places has no graph operation")
-    x, values = lift(x), lift(values)
-    if axis is None:
-        x, axis = layout.reshape(x, (x.size,)), 0
-    at = axis_of(axis, x.ndim)
-    place = x.shape[at] + place if looks_negative(place) else place
+    x, place, at = at_one_place(lift(x), place, axis)
+    values = lift(values)
     values = layout.moveaxis(layout.reshape(values, (1,) * (x.ndim - values.ndim) + values.shape), 0, at)
     values = broadcast_to(values, (*x.shape[:at], values.shape[at], *x.shape[at + 1 :]))
     return call("concatenate", ([x[along(at, None, place)], astype(values, x.dtype), x[along(at, place, None)]], at), {})

@@ -517,6 +517,11 @@ def reduce(op: str, value, axis=None, keepdims=False, dtype=None) -> Traced:
     return Traced(node, shape, result)
 
 
+def scan(op: str, value: Traced, axis) -> Traced:
+    node = GRAPH.add("scan", op, [value.node], value.shape, value.dtype, axes=[axis_of(axis, value.ndim)])
+    return Traced(node, value.shape, value.dtype)
+
+
 def _flat_view(value: Traced) -> Traced:
     from strop.trace_views import reshaped
 

@@ -165,11 +165,16 @@ def matrix_norm(x, ord="fro", keepdims=False):  # noqa: A002
 # ---- polynomials ---------------------------------------------------------------------------------------
 
 
+def refuse_varying(coefficients, name: str):
+    if isinstance(coefficients, Traced) and not (coefficients.ndim and is_int(coefficients.shape[0])):
+        raise Untraceable(f"'{name}' with a varying number of coefficients has no graph operation")
+    return coefficients
+
+
 @handles("polyval")
 def polynomial(coefficients, x):
     """By Horner's rule, the highest power first."""
-    if isinstance(coefficients, Traced) and not is_int(coefficients.shape[0]):
-        raise Untraceable("'np.polyval' with a varying number of coefficients has no graph operation")
+    refuse_varying(coefficients, "np.polyval")
     few = [coefficients[i] for i in range(len(coefficients))]
     x = lift(x)
     result = x * 0 + few[0]
@@ -178,17 +183,10 @@ def polynomial(coefficients, x):
     return result
 
 
-def coefficients_of(p, name: str) -> Traced:
-    p = lift(p)
-    if p.ndim != 1 or not is_int(p.shape[0]):
-        raise Untraceable(f"'np.{name}' with a varying number of coefficients has no graph operation")
-    return p
-
-
 @handles("polyder")
 def derivative(p, m=1):
     """The highest power first."""
-    p = coefficients_of(p, "polyder")
+    p = refuse_varying(lift(p), "np.polyder")
     for _ in range(m):
         p = p[:-1] * np.arange(p.shape[0] - 1, 0, -1) if p.shape[0] > 1 else p[:0]
     return p
@@ -196,11 +194,10 @@ def derivative(p, m=1):
 
 @handles("polyint")
 def antiderivative(p, m=1, k=None):
-    p = coefficients_of(p, "polyint")
-    constants = [0] * m if k is None else list(np.broadcast_to(k, m)) if not isinstance(k, Traced) else None
-    if constants is None:
+    p = refuse_varying(lift(p), "np.polyint")
+    if isinstance(k, Traced):
         raise Untraceable("'np.polyint' with constants that are computed has no graph operation")
-    for constant in constants:
+    for constant in np.broadcast_to(0 if k is None else k, m):
         p = layout.concatenate([p / np.arange(p.shape[0], 0, -1), lift(p * 0)[:1] + float(constant)], 0)
     return p
 
@@ -213,8 +210,7 @@ def rising_polynomial(x, c):
 @handles("polynomial.chebyshev.chebval")
 def chebyshev_series(x, c):
     """By Clenshaw's recurrence."""
-    if isinstance(c, Traced) and not is_int(c.shape[0]):
-        raise Untraceable("'chebval' with a varying number of coefficients has no graph operation")
+    refuse_varying(c, "chebval")
     x, terms = lift(x), [c[i] for i in range(len(c))]
     newer = older = x * 0
     for term in terms[:0:-1]:

@@ -10,7 +10,6 @@ from strop import trace_angles as angles
 from strop import trace_contraction as product_of
 from strop import trace_layout as layout
 from strop.trace_array import (
-    GRAPH,
     Traced,
     astype,
     axes_of,
@@ -25,6 +24,7 @@ from strop.trace_array import (
     product,
     real,
     reduce,
+    scan,
     variance,
 )
 from strop.trace_calls import HANDLERS, handles
@@ -372,8 +372,7 @@ def _register_scans():
             if op in ("sum", "prod"):
                 wide = dtype if dtype is not None else x.dtype if x.dtype.kind == "f" else np.int64
                 x = astype(x, wide)
-            node = GRAPH.add("scan", op, [x.node], x.shape, x.dtype, axes=[axis_of(axis, x.ndim)])
-            return Traced(node, x.shape, x.dtype)
+            return scan(op, x, axis)
 
         return apply
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 import numpy as np
 
 from strop import trace_layout as layout
-from strop.trace_array import GRAPH, Traced, astype, axis_of, broadcast_to, full, lift, pointwise, real, reduce
+from strop.trace_array import Traced, astype, axis_of, broadcast_to, full, lift, pointwise, real, reduce, scan
 from strop.trace_calls import handles
 from strop.trace_dims import Untraceable, is_int
 from strop.trace_indexing import getitem
@@ -144,8 +144,7 @@ def log_cumulative_sum(x: Traced, axis: int) -> Traced:
     """log(cumsum(exp(x))). Each sum has its own shift, so no exponential overflows and none that counts vanishes."""
     axis = axis_of(axis, x.ndim)
     last = layout.moveaxis(x, axis, -1)
-    node = GRAPH.add("scan", "max", [last.node], last.shape, last.dtype, axes=[last.ndim - 1])
-    top = Traced(node, last.shape, last.dtype)
+    top = scan("max", last, -1)
     shift = pointwise("where", pointwise("equal", top, -np.inf), zero(x.dtype), top)
     terms = pointwise("exp", layout.expand_dims(last, -2) - layout.expand_dims(shift, -1))
     kept = layout.triangle(last.shape[-1], last.shape[-1], 0, True)

@@ -349,6 +349,7 @@ std::string example(const Problem& problem) {
 std::string checks_for(const std::string& code, const Problem& problem) {
     std::string text;
     if (problem.outputs.size() > 1) text += form::outputs_check;
+    if (code.find("= _array(") != std::string::npos) text += form::array_of_scalar;
     if (code.find("_integer(") != std::string::npos) text += form::integer_check;
     if (code.find("_number(") != std::string::npos) text += form::number_check;
     if (code.find("_require(") != std::string::npos) text += form::require_check;
@@ -375,7 +376,6 @@ std::string python_text(const Problem& problem, const CompilerOptions& options) 
     std::string text = std::string(form::head) + code + form::refuse_check + form::shape_check + form::expect_check +
                        form::output_check + form::overlap_check;
     if (bfloat16) text += form::bfloat16_type;
-    if (code.find("= _array(") != std::string::npos) text += form::array_of_scalar;
     text += checks_for(code, problem);
     text += filled(form::loading, options.units.empty() ? form::of_one_source : form::of_units);
     if (!options.units.empty())

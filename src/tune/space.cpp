@@ -157,15 +157,13 @@ void check_sizes(const std::vector<Tunable>& tunables) {
 
 class SpaceBuilder {
 public:
-    explicit SpaceBuilder(Space& space, size_t most_tried)
-        : space_(space),
-          row_(space.tunables_.size(), 0),
-          most_tried_(most_tried) {
+    explicit SpaceBuilder(Space& space) : space_(space), row_(space.tunables_.size(), 0) {
         check_sizes(space.tunables_);
         space_.nodes_.push_back({0, 0, 1});
     }
 
-    void build(const std::vector<Expression>& expressions) {
+    void build(const std::vector<Expression>& expressions, size_t most_tried) {
+        most_tried_ = most_tried;
         for (const Expression& whole : expressions)
             for (const Expression& part : conjuncts(whole)) constraints_.emplace_back(part, space_.tunables_);
         schedule_ = schedule(space_.tunables_, constraints_);
@@ -249,14 +247,14 @@ private:
 
     Space& space_;
     std::vector<uint16_t> row_;
-    size_t tried_ = 0, most_tried_;       // values, each beside those before it
+    size_t tried_ = 0, most_tried_ = 0;   // values, each beside those before it
     std::deque<Constraint> constraints_;  // never moved: they point into themselves
     Schedule schedule_;
     std::vector<std::unordered_map<std::u16string, uint32_t>> known_;  // level -> live values -> node
 };
 
 Space::Space(const TunableSpace& space, size_t most_tried) : tunables_(space.tunables) {
-    SpaceBuilder(*this, most_tried).build(space.constraints);
+    SpaceBuilder(*this).build(space.constraints, most_tried);
 }
 
 Space::Space(const std::vector<Tunable>& tunables, const std::vector<Configuration>& valid) : tunables_(tunables) {
@@ -268,7 +266,7 @@ Space::Space(const std::vector<Tunable>& tunables, const std::vector<Configurati
     }
     std::sort(rows.begin(), rows.end());
     rows.erase(std::unique(rows.begin(), rows.end()), rows.end());
-    SpaceBuilder(*this, Space::usually_tried).build(rows);
+    SpaceBuilder(*this).build(rows);
 }
 
 std::vector<uint16_t> Space::coordinates(size_t index) const {
